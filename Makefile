@@ -1,0 +1,34 @@
+# Needs Python >= 3.11 with pip, and make. Everything else goes into .venv, once.
+PYTHON ?= python3
+
+# pip runs from outside: a Python without ensurepip (Debian's) can still make this .venv.
+PIP := $(PYTHON) -m pip --python .venv/bin/python --disable-pip-version-check
+RUN := NUMBA_CACHE_DIR="$$($(PYTHON) scripts/numba_cache.py)" .venv/bin/python
+
+.PHONY: test demo bench soak clean
+
+test: .venv/ready
+	scripts/check
+
+demo: .venv/ready
+	$(RUN) -m softmargin.demo
+
+bench: .venv/ready-for-bench
+	@set -e; for program in benchmarks/bench_*.py; do echo "== $$program"; $(RUN) "$$program"; done
+
+# The same tests with larger numbers and fresh random examples.
+soak: .venv/ready
+	SOFTMARGIN_SOAK=1 $(RUN) -m pytest -n 2
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --without-pip .venv
+	$(PIP) install --quiet -c constraints.txt -e '.[plots,test,lint]'
+	touch $@
+
+.venv/ready-for-bench: .venv/ready
+	$(PIP) install --quiet -c constraints.txt -e '.[bench]'
+	touch $@
+
+clean:
+	rm -rf .venv .numba_cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	find src tests scripts benchmarks -name __pycache__ -prune -exec rm -rf {} +

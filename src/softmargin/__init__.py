@@ -1,0 +1,1 @@
+"""Learn linear models you can trust from comparisons, labels and numbers."""
