@@ -1,0 +1,1 @@
+"""Solvers: constraints in, weights with a certificate out."""

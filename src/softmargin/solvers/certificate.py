@@ -1,0 +1,98 @@
+"""The certificate: how far given weights are from the best possible ones, proved by a dual point.
+
+For any weights w and any feasible dual, with ``w_dual = sum dual z``,
+
+    primal(w) - dual value = sum residual_t + 1/2 |w - w_dual|^2,
+
+a sum of terms that are never negative: no cancellation, however small the gap.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from softmargin.solvers.problem import Problem
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is proved about a model's weights."""
+
+    primal: float  # the objective at these weights
+    dual: float  # no weights have a lower objective
+    gap: float  # primal - dual, as a sum of non-negative terms
+    relative_gap: float  # gap / primal
+    distance: float  # |w - w*| is at most this
+    converged: bool  # relative_gap <= tol
+    solver: str
+    passes: float  # over the data
+    seconds: float
+    reason: str  # why the solver stopped
+
+    def __str__(self) -> str:
+        """One line that a person understands."""
+        verdict = "optimal" if self.converged else "NOT converged"
+        return (
+            f"{verdict} to {self.relative_gap:.1e} of the objective {self.primal:.6g} "
+            f"(|w - w*| <= {self.distance:.2g}); {self.solver}, {self.passes:.4g} passes, {self.seconds:.3g} s; "
+            f"stopped: {self.reason}"
+        )
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The numbers of a certificate, without the story of how they were reached."""
+
+    primal: float
+    dual: float
+    gap: float
+    distance: float
+
+    @property
+    def relative(self) -> float:
+        """The gap as a share of the objective; zero where both are."""
+        return self.gap / self.primal if self.primal > 0 else self.gap
+
+    def certificate(self, tol: float, solver: str, passes: float, seconds: float, reason: str) -> Certificate:
+        """The whole certificate."""
+        return Certificate(
+            self.primal, self.dual, self.gap, self.relative, self.distance, self.relative <= tol, solver, passes,
+            seconds, reason,
+        )  # fmt: skip
+
+
+def distance_bound(gap: float, apart: float) -> float:
+    """How far w can be from w*, given the gap and ``apart = |w - w_dual|``.
+
+    Strong convexity on both sides gives r^2 + s^2 <= 2 gap with r = |w - w*| and s = |w_dual - w*| >= |r - apart|.
+    """
+    return 0.5 * (apart + float(np.sqrt(max(0.0, 4.0 * gap - apart * apart))))
+
+
+def feasible(problem: Problem, dual: np.ndarray) -> np.ndarray:
+    """The nearest thing to ``dual`` that proves something: inside its box, balanced where an intercept is free."""
+    price, sign = problem.constraints.price, problem.constraints.sign
+    dual = np.maximum(dual, 0.0) if problem.squared else np.clip(dual, 0.0, price)
+    if problem.squared:
+        dual = np.where(price > 0, dual, 0.0)
+    if problem.free_bias:
+        up, down = dual[sign > 0].sum(), dual[sign < 0].sum()
+        lighter = min(up, down)
+        scale = np.where(sign > 0, lighter / up if up else 0.0, lighter / down if down else 0.0)
+        dual = dual * scale
+    return dual
+
+
+def measure(problem: Problem, w: np.ndarray, bias: float, dual: np.ndarray) -> Gap:
+    """The gap between weights and a feasible dual, from the data alone."""
+    margins = problem.margins(w, bias)
+    w_dual, _ = problem.weights(dual)
+    loss, gain, residual = problem.gap_terms(margins, dual)
+    apart2 = float((w - w_dual) @ (w - w_dual))
+    gap = residual + 0.5 * apart2
+    return Gap(
+        primal=0.5 * float(w @ w) + loss,
+        dual=gain - 0.5 * float(w_dual @ w_dual),
+        gap=gap,
+        distance=distance_bound(gap, float(np.sqrt(apart2))),
+    )

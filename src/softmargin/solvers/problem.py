@@ -1,0 +1,80 @@
+"""One problem, whatever the constraints came from, and the two maps between its weights and its duals."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from softmargin.kernels.constraints import Constraints
+from softmargin.kernels.rows import ConstantRows, DenseRows, PairRows, Rows, SparseRows
+from softmargin.kernels.sums import gap_terms, margins_of, weights_of
+from softmargin.solvers.parallel import over_ranges
+
+
+def stored_numbers(rows: Rows) -> int:
+    """How many values one pass over the rows reads."""
+    match rows:
+        case DenseRows(X):
+            return int(X.size)
+        case SparseRows(data, _, _):
+            return int(data.size)
+        case PairRows(inner, better, _):
+            return stored_numbers(inner) * 2 * better.size // max(1, row_count(inner))
+        case ConstantRows(inner, _):
+            return stored_numbers(inner) + row_count(inner)
+
+
+def row_count(rows: Rows) -> int:
+    """How many rows there are."""
+    match rows:
+        case DenseRows(X):
+            return int(X.shape[0])
+        case SparseRows(_, _, indptr):
+            return int(indptr.size - 1)
+        case PairRows(_, better, _):
+            return int(better.size)
+        case ConstantRows(inner, _):
+            return row_count(inner)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """minimise ``1/2 |w|^2 + sum price_t loss(required_t - sign_t (row_t . w + bias))``.
+
+    The loss is the hinge, or its square.  ``price`` already holds C.  ``bias`` is zero unless ``free_bias``; a
+    penalised intercept is a constant column of the rows.
+    """
+
+    constraints: Constraints
+    width: int
+    squared: bool = False
+    free_bias: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many constraints."""
+        return int(self.constraints.sign.size)
+
+    def margins(self, w: np.ndarray, bias: float = 0.0) -> np.ndarray:
+        """What each constraint has: ``sign (row . w + bias)``."""
+        margins = np.empty(self.size)
+
+        def part(start: int, stop: int) -> None:
+            margins_of(self.constraints, w, bias, start, stop, margins)
+
+        over_ranges(part, self.size, stored_numbers(self.constraints.rows))
+        return margins
+
+    def weights(self, dual: np.ndarray) -> tuple[np.ndarray, float]:
+        """``sum dual z``, and the same sum for the intercept (zero where the dual is feasible for a free one)."""
+
+        def part(start: int, stop: int) -> tuple[np.ndarray, float]:
+            w = np.zeros(self.width)
+            return w, weights_of(self.constraints, dual, start, stop, w)
+
+        parts = over_ranges(part, self.size, stored_numbers(self.constraints.rows))
+        return np.sum([w for w, _ in parts], axis=0), float(sum(flow for _, flow in parts))
+
+    def gap_terms(self, margins: np.ndarray, dual: np.ndarray) -> tuple[float, float, float]:
+        """Loss, dual gain and residual (see ``kernels.sums.gap_terms``)."""
+        _, _, required, price = self.constraints
+        return gap_terms(required, price, self.squared, margins, dual, 0, self.size)  # type: ignore[no-any-return]
