@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softmargin.solvers.problem import Problem
+from softmargin.solvers.problem import Gap, Problem
 
 
 @dataclass(frozen=True)
@@ -38,25 +38,13 @@ class Certificate:
             f"stopped: {self.reason}"
         )
 
-
-@dataclass(frozen=True)
-class Gap:
-    """The numbers of a certificate, without the story of how they were reached."""
-
-    primal: float
-    dual: float
-    gap: float
-    distance: float
-
-    @property
-    def relative(self) -> float:
-        """The gap as a share of the objective; zero where both are."""
-        return self.gap / self.primal if self.primal > 0 else self.gap
-
-    def certificate(self, tol: float, solver: str, passes: float, seconds: float, reason: str) -> Certificate:
-        """The whole certificate."""
-        return Certificate(
-            self.primal, self.dual, self.gap, self.relative, self.distance, self.relative <= tol, solver, passes,
+    @classmethod
+    def of(
+        cls, gap: Gap, tol: float, solver: str, passes: float, seconds: float, reason: str
+    ) -> "Certificate":
+        """The numbers of a gap with the story of how they were reached."""
+        return cls(
+            gap.primal, gap.dual, gap.gap, gap.relative, gap.distance, gap.relative <= tol, solver, passes,
             seconds, reason,
         )  # fmt: skip
 

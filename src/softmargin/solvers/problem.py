@@ -78,3 +78,30 @@ class Problem:
         """Loss, dual gain and residual (see ``kernels.sums.gap_terms``)."""
         _, _, required, price = self.constraints
         return gap_terms(required, price, self.squared, margins, dual, 0, self.size)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The numbers of a certificate, without the story of how they were reached."""
+
+    primal: float
+    dual: float
+    gap: float
+    distance: float
+
+    @property
+    def relative(self) -> float:
+        """The gap as a share of the objective; zero where both are."""
+        return self.gap / self.primal if self.primal > 0 else self.gap
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver hands back, at whatever moment it stopped: the best weights it met, and their proof."""
+
+    w: np.ndarray
+    bias: float
+    dual: np.ndarray  # one multiplier a constraint, feasible
+    gap: Gap  # of exactly these weights and this dual
+    passes: float  # over the data
+    reason: str  # why the solver stopped
