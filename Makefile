@@ -21,6 +21,7 @@ soak: .venv/ready
 	SOFTMARGIN_SOAK=1 $(RUN) -m pytest -n 2
 
 .venv/ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("softmargin needs Python 3.11 or later: make PYTHON=...")'
 	$(PYTHON) -m venv --without-pip .venv
 	$(PIP) install --quiet -c constraints.txt -e '.[plots,test,lint]'
 	touch $@
@@ -31,4 +32,4 @@ soak: .venv/ready
 
 clean:
 	rm -rf .venv .numba_cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
-	find src tests scripts benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find . -path ./.git -prune -o -name __pycache__ -prune -exec rm -rf {} +
