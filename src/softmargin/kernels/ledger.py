@@ -28,6 +28,8 @@ LEDGER = np.dtype(
         ("gradients", "f8"),  # sum of squared gradients of the loss part
         ("longest", "f8"),  # largest |z|^2 among violated constraints
         ("steepest", "f8"),  # largest |g_t|^2
+        ("farthest", "f8"),  # largest |w_t|^2
+        ("idle", "f8"),  # what w = 0 would have paid
         ("reach", "f8"),  # largest |bias| used
         ("violated", "f8"),  # constraints met inside the margin
         ("mistakes", "f8"),  # constraints met on the wrong side, or undecided
@@ -41,8 +43,11 @@ TRACE = np.dtype(
     [
         ("steps", "f8"),
         ("paid", "f8"),
-        ("lower", "f8"),  # the certified lower bound on any comparator's loss so far
+        ("gain", "f8"),  # the comparator's loss is at least: share * gain
+        ("u_norm2", "f8"),  # - share^2 * u_norm2 / (2 lam steps), for any share between 0 and 1
         ("steepest", "f8"),
+        ("farthest", "f8"),
+        ("idle", "f8"),
         ("violated", "f8"),
         ("mistakes", "f8"),
     ]
@@ -62,8 +67,11 @@ def record(ledger, strong, unbalanced, lam, trace):
     line = trace[ledger["records"]]
     line["steps"] = steps
     line["paid"] = ledger["paid"]
-    line["lower"] = ledger["gain"] - u_norm2 / (2.0 * lam * steps) - ledger["reach"] * unbalanced
+    line["gain"] = ledger["gain"] - ledger["reach"] * unbalanced
+    line["u_norm2"] = u_norm2
     line["steepest"] = np.sqrt(ledger["steepest"])
+    line["farthest"] = np.sqrt(ledger["farthest"])
+    line["idle"] = ledger["idle"]
     line["violated"] = ledger["violated"]
     line["mistakes"] = ledger["mistakes"]
     ledger["records"] += 1

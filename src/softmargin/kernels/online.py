@@ -29,7 +29,8 @@ class OnlineState(NamedTuple):
     v: np.ndarray
     debt: np.ndarray  # empty without averaging
     u: np.ndarray  # sum of force * z; empty where the rules are strong
-    bias: np.ndarray  # now, sum of averaging weight * bias, sum of force * sign, sum of force^2
+    bias: np.ndarray  # rows: now, sum of averaging weight * bias, sum of pulls, sum of squared pulls
+    forces: np.ndarray  # sum of force by constraint, a dual in the making; empty in a stream
     ledger: np.ndarray  # one LEDGER record
     trace: np.ndarray  # TRACE records; when full the caller thins it out
 
@@ -66,17 +67,19 @@ def adaptive_step(ledger, lam):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def pay(ledger, lam, squared, slack, margin, price, along, length2):
+def pay(ledger, lam, squared, required, margin, price, along, length2):
     """OUT ``ledger``: enter what this constraint costs at the weights before the step; returns the loss's slope.
 
     ``along`` is ``z . v`` and ``length2`` is ``z . z``.
     """
-    weights2 = ledger["scale"] ** 2 * ledger["v_norm2"]
+    weights2, slack = ledger["scale"] ** 2 * ledger["v_norm2"], max(0.0, required - margin)
     loss = slack * slack if squared else slack
     force = 0.0
     if slack > 0.0:
         force = price * (2.0 * slack if squared else 1.0)
     ledger["paid"] += 0.5 * lam * weights2 + price * loss
+    ledger["idle"] += price * (required * required if squared else required)
+    ledger["farthest"] = max(ledger["farthest"], weights2)
     ledger["mistakes"] += margin <= 0.0
     ledger["violated"] += slack > 0.0
     ledger["longest"] = max(ledger["longest"], length2)
@@ -87,12 +90,12 @@ def pay(ledger, lam, squared, slack, margin, price, along, length2):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def push_bias(ledger, bias, pull):
-    """OUT ``ledger, bias``: the free intercept's own step."""
-    bias[2] += pull
-    bias[3] += pull * pull
-    bias[0] += pull / np.sqrt(bias[3])
-    ledger["reach"] = max(ledger["reach"], abs(bias[0]))
+def push_bias(ledger, bias, k, pull):
+    """OUT ``ledger, bias``: the step of the free intercept of class k (0 where there are no classes)."""
+    bias[2, k] += pull
+    bias[3, k] += pull * pull
+    bias[0, k] += pull / np.sqrt(bias[3, k])
+    ledger["reach"] = max(ledger["reach"], abs(bias[0, k]))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -120,13 +123,13 @@ def learn_in_order(constraints, order, steps, rules, state):
         t = order[i]
         sign, required, price = signs[t], requires[t], prices[t]
         product = dot(rows, t, v)
-        margin = sign * (ledger["scale"] * product + bias[0])
+        margin = sign * (ledger["scale"] * product + bias[0, 0])
         if not np.isfinite(margin) or ledger["records"] == trace.shape[0]:
             return i
         ledger["steps"] += 1.0
         slack = max(0.0, required - margin)
         length2 = squared_norm(rows, t, width) if slack > 0.0 else 0.0
-        force = pay(ledger, rules.lam, rules.squared, slack, margin, price, sign * product, length2)
+        force = pay(ledger, rules.lam, rules.squared, required, margin, price, sign * product, length2)
         step = steps[i] if steps.shape[0] > 0 else adaptive_step(ledger, rules.lam)
         ledger["scale"] *= 1.0 - step * rules.lam
         if abs(ledger["scale"]) < SMALLEST_SCALE:
@@ -147,12 +150,14 @@ def learn_in_order(constraints, order, steps, rules, state):
                 before = dot(rows, t, u)
                 add_scaled(rows, t, force * sign, u)
                 ledger["u_norm2"] = max(0.0, ledger["u_norm2"] + force * sign * (before + dot(rows, t, u)))
+            if state.forces.shape[0] > 0:
+                state.forces[t] += force
             if rules.free_bias:
-                push_bias(ledger, bias, force * sign)
+                push_bias(ledger, bias, 0, force * sign)
         weight = ledger["steps"] if rules.averaging == WEIGHTED else 1.0
         ledger["weight_sum"] += weight
         ledger["scale_sum"] += weight * ledger["scale"]
-        bias[1] += weight * bias[0]
+        bias[1, 0] += weight * bias[0, 0]
         if ledger["steps"] >= ledger["next"]:
-            record(ledger, rules.strong, abs(bias[2]), rules.lam, trace)
+            record(ledger, rules.strong, abs(bias[2, 0]), rules.lam, trace)
     return order.shape[0]

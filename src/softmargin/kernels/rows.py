@@ -55,7 +55,8 @@ class ConstantRows(NamedTuple):
 Rows = DenseRows | SparseRows | PairRows | ConstantRows
 
 
-def _is(rows: Any, kind: type) -> bool:
+def is_kind(rows: Any, kind: type) -> bool:
+    """Whether the compiled type of ``rows`` is this named tuple."""
     return isinstance(rows, types.BaseNamedTuple) and rows.instance_class is kind
 
 
@@ -103,7 +104,7 @@ def prefetch_pointer(rows: Any, t: Any) -> None:
 
 @overload(dot, jit_options=ANY_ORDER)
 def _dot(rows, t, w):
-    if _is(rows, DenseRows):
+    if is_kind(rows, DenseRows):
 
         def dense(rows, t, w):
             total = 0.0
@@ -112,7 +113,7 @@ def _dot(rows, t, w):
             return total
 
         return dense
-    if _is(rows, SparseRows):
+    if is_kind(rows, SparseRows):
 
         def sparse(rows, t, w):
             total = 0.0
@@ -121,7 +122,7 @@ def _dot(rows, t, w):
             return total
 
         return sparse
-    if _is(rows, PairRows) and _is(rows[0], DenseRows):
+    if is_kind(rows, PairRows) and is_kind(rows[0], DenseRows):
 
         def dense_pair(rows, t, w):
             X, better, worse, total = rows.rows.X, rows.better[t], rows.worse[t], 0.0
@@ -130,28 +131,28 @@ def _dot(rows, t, w):
             return total
 
         return dense_pair
-    if _is(rows, PairRows):
+    if is_kind(rows, PairRows):
         return lambda rows, t, w: dot(rows.rows, rows.better[t], w) - dot(rows.rows, rows.worse[t], w)
     return lambda rows, t, w: dot(rows.rows, t, w) + rows.value * w[w.shape[0] - 1]
 
 
 @overload(add_scaled, jit_options=ANY_ORDER)
 def _add_scaled(rows, t, scale, w):
-    if _is(rows, DenseRows):
+    if is_kind(rows, DenseRows):
 
         def dense(rows, t, scale, w):
             for j in range(rows.X.shape[1]):
                 w[j] += scale * rows.X[t, j]
 
         return dense
-    if _is(rows, SparseRows):
+    if is_kind(rows, SparseRows):
 
         def sparse(rows, t, scale, w):
             for k in range(rows.indptr[t], rows.indptr[t + ONE]):
                 w[rows.indices[k]] += scale * rows.data[k]
 
         return sparse
-    if _is(rows, PairRows):
+    if is_kind(rows, PairRows):
 
         def pair(rows, t, scale, w):
             add_scaled(rows.rows, rows.better[t], scale, w)
@@ -189,7 +190,7 @@ def _sparse_inner_product(rows, a, b):
 
 @overload(squared_norm, jit_options=ANY_ORDER)
 def _squared_norm(rows, t, width):
-    if _is(rows, DenseRows):
+    if is_kind(rows, DenseRows):
 
         def dense(rows, t, width):
             total = 0.0
@@ -198,7 +199,7 @@ def _squared_norm(rows, t, width):
             return total
 
         return dense
-    if _is(rows, SparseRows):
+    if is_kind(rows, SparseRows):
 
         def sparse(rows, t, width):
             total = 0.0
@@ -207,7 +208,7 @@ def _squared_norm(rows, t, width):
             return total
 
         return sparse
-    if _is(rows, PairRows) and _is(rows[0], DenseRows):
+    if is_kind(rows, PairRows) and is_kind(rows[0], DenseRows):
 
         def dense_pair(rows, t, width):
             X, better, worse, total = rows.rows.X, rows.better[t], rows.worse[t], 0.0
@@ -216,7 +217,7 @@ def _squared_norm(rows, t, width):
             return total
 
         return dense_pair
-    if _is(rows, PairRows):
+    if is_kind(rows, PairRows):
 
         def sparse_pair(rows, t, width):
             better, worse = rows.better[t], rows.worse[t]
@@ -238,9 +239,9 @@ def _prefetch_run(array, start, stop, a_line):
 
 @overload(prefetch)
 def _prefetch(rows, t):
-    if _is(rows, DenseRows):
+    if is_kind(rows, DenseRows):
         return lambda rows, t: _prefetch_run(rows.X[t], ZERO, np.uint64(rows.X.shape[1]), VALUES_A_LINE)
-    if _is(rows, SparseRows):
+    if is_kind(rows, SparseRows):
 
         def sparse(rows, t):
             start, stop = rows.indptr[t], rows.indptr[t + ONE]
@@ -248,7 +249,7 @@ def _prefetch(rows, t):
             _prefetch_run(rows.indices, start, stop, INDICES_A_LINE)
 
         return sparse
-    if _is(rows, PairRows):
+    if is_kind(rows, PairRows):
 
         def pair(rows, t):
             prefetch(rows.rows, rows.better[t])
@@ -260,11 +261,11 @@ def _prefetch(rows, t):
 
 @overload(prefetch_pointer)
 def _prefetch_pointer(rows, t):
-    if _is(rows, DenseRows):
+    if is_kind(rows, DenseRows):
         return lambda rows, t: None
-    if _is(rows, SparseRows):
+    if is_kind(rows, SparseRows):
         return lambda rows, t: prefetch_element(rows.indptr, t)
-    if _is(rows, PairRows):
+    if is_kind(rows, PairRows):
 
         def pair(rows, t):
             prefetch_element(rows.better, t)

@@ -1,0 +1,25 @@
+"""Labels -> signs or class numbers."""
+
+from typing import Any
+
+import numpy as np
+
+
+def class_numbers(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The place of each label in ``classes`` (sorted)."""
+    places = np.searchsorted(classes, y)
+    unknown = classes[np.minimum(places, classes.size - 1)] != y
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        message = f"y[{row}] is {_shown(y[row])}, which is not among the classes {[_shown(name) for name in classes]}"
+        raise ValueError(message)
+    return places
+
+
+def signs_of(numbers: np.ndarray) -> np.ndarray:
+    """+1 for the second class and -1 for the first."""
+    return np.where(numbers == 1, 1.0, -1.0)
+
+
+def _shown(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,35 @@
+"""Comparisons -> constraints: "row a is better than row b" is the signed row ``X[a] - X[b]``, never stored."""
+
+from typing import Any
+
+import numpy as np
+
+from softmargin.kernels.rows import DenseRows, PairRows, SparseRows
+
+
+def pair_rows(rows: DenseRows | SparseRows, pairs: Any, count: int) -> PairRows:
+    """Rows for ``pairs[t] = (better, worse)``, row numbers into ``count`` items."""
+    pairs = np.asarray(pairs)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:  # noqa: PLR2004 a pair is two
+        message = f"pairs has shape {pairs.shape}; it takes one line (better, worse) for each comparison"
+        raise ValueError(message)
+    if pairs.shape[0] == 0:
+        message = "pairs is empty: there is no comparison to learn from"
+        raise ValueError(message)
+    if pairs.dtype.kind not in "iu":
+        whole = pairs.astype(np.int64) if pairs.dtype.kind in "bf" and np.isfinite(pairs).all() else None
+        if whole is None or pairs.dtype.kind == "b" or (whole != pairs).any():
+            message = f"pairs holds {pairs.dtype} values; it takes row numbers of X, which are whole numbers"
+            raise ValueError(message)
+        pairs = whole
+    _refuse(((pairs < 0) | (pairs >= count)).any(axis=1), pairs, f"names a row outside X, which has {count} rows")
+    _refuse(pairs[:, 0] == pairs[:, 1], pairs, "compares a row of X with itself")
+    better, worse = (np.ascontiguousarray(column, dtype=np.uint64) for column in pairs.T)
+    return PairRows(rows, better, worse)
+
+
+def _refuse(bad: np.ndarray, pairs: np.ndarray, why: str) -> None:
+    if bad.any():
+        t = int(np.argmax(bad))
+        message = f"pairs[{t}] = ({pairs[t, 0]}, {pairs[t, 1]}) {why}"
+        raise ValueError(message)

@@ -1,0 +1,80 @@
+"""The three ways of the notes to say that one constraint matters more than another."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+WEIGHTINGS = ("slack", "margin", "replicate")
+
+
+class Importance(NamedTuple):
+    """What each constraint requires, what the slack of one copy costs, and how many copies there are."""
+
+    required: np.ndarray
+    price: np.ndarray
+    copies: np.ndarray | None  # None: one each
+
+    @property
+    def total(self) -> int:
+        """How many constraints there are, copies counted."""
+        return int(self.price.size if self.copies is None else self.copies.sum())
+
+    @property
+    def whole_price(self) -> np.ndarray:
+        """The price of all copies together: what a batch solver needs to know."""
+        return self.price if self.copies is None else self.price * self.copies
+
+    def order(self) -> np.ndarray:
+        """Constraint numbers in the order given, each as often as it has copies."""
+        numbers = np.arange(self.price.size, dtype=np.uint64)
+        return numbers if self.copies is None else np.repeat(numbers, self.copies)
+
+
+def importance(
+    count: int,
+    weight: Any = None,
+    weighting: str = "slack",
+    margin: Any = 1.0,
+    name: str = "sample_weight",
+) -> Importance:
+    """Read ``weight`` the way ``weighting`` says.
+
+    "slack" scales the price, "margin" scales the required margin, "replicate" repeats the constraint.
+    """
+    if weighting not in WEIGHTINGS:
+        message = f"weighting={weighting!r}: pass one of {', '.join(WEIGHTINGS)}"
+        raise ValueError(message)
+    required = numbers_of(margin, count, "margin")
+    ones = np.ones(count)
+    if weight is None:
+        return Importance(required, ones, None)
+    weight = numbers_of(weight, count, name)
+    if weighting == "slack":
+        return Importance(required, weight, None)
+    if weighting == "margin":
+        return Importance(required * weight, ones, None)
+    copies = np.rint(weight)
+    if np.any(uneven := copies != weight):
+        row = int(np.argmax(uneven))
+        message = (
+            f"{name}[{row}] is {weight[row]:g}, and weighting='replicate' repeats a constraint a whole number of "
+            "times; pass weighting='slack' to scale its price instead"
+        )
+        raise ValueError(message)
+    return Importance(required, ones, copies.astype(np.int64))
+
+
+def numbers_of(values: Any, count: int, name: str) -> np.ndarray:
+    """One finite number, not negative, for each constraint."""
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim == 0:
+        values = np.full(count, float(values))
+    if values.shape != (count,):
+        message = f"{name} has shape {values.shape}; it takes one number for each of the {count} constraints"
+        raise ValueError(message)
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        message = f"{name}[{row}] is {values[row]}; it must be a finite number, not negative"
+        raise ValueError(message)
+    return values

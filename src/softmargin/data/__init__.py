@@ -1,0 +1,1 @@
+"""Data: what is read and checked; knows nothing of learning."""

@@ -1,0 +1,163 @@
+"""One online pass over rows with more than two classes: one weight vector a class, side by side in ``V``."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from softmargin.kernels.class_rows import add_outer, scores
+from softmargin.kernels.ledger import NO_AVERAGE, WEIGHTED, record
+from softmargin.kernels.online import SMALLEST_SCALE, adaptive_step, fold, look_ahead, push_bias
+from softmargin.kernels.rows import squared_norm
+
+
+class ClassRules(NamedTuple):
+    """What does not change while a run goes on."""
+
+    lam: float
+    squared: bool
+    free_bias: bool
+    averaging: int
+    strong: bool
+    every_violation: bool  # one slack for each class that comes too close ("sum"), else for the closest only ("max")
+
+
+class ClassState(NamedTuple):
+    """Where a run stands: as ``kernels.online.OnlineState``, with one column a class."""
+
+    v: np.ndarray
+    debt: np.ndarray
+    u: np.ndarray
+    bias: np.ndarray
+    forces: np.ndarray
+    ledger: np.ndarray
+    trace: np.ndarray
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def shortfalls(score, label, required, every_violation, short):
+    """OUT ``short``: what each class lacks, zero where nothing; for "max" all but the largest (first of equals).
+
+    Returns the margin against the closest other class.
+    """
+    closest = -1
+    for k in range(score.shape[0]):
+        short[k] = 0.0
+        if k != label and (closest < 0 or score[k] > score[closest]):
+            closest = k
+    margin = score[label] - score[closest]
+    if every_violation:
+        for k in range(score.shape[0]):
+            if k != label:
+                short[k] = max(0.0, required - (score[label] - score[k]))
+    else:
+        short[closest] = max(0.0, required - margin)
+    return margin
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pulls_of(short, label, price, squared, soften, pull):
+    """OUT ``pull``: what each class's weights gain, per unit of step; returns the loss and the conjugate.
+
+    A class that came too close loses ``force``, the right class gains all that the others lose.
+    Squared hinge: the force is divided by ``1 + soften (1 + violations)``, which makes the step implicit.
+    """
+    violations = 0
+    for k in range(short.shape[0]):
+        violations += short[k] > 0.0
+    loss, conjugate, total = 0.0, 0.0, 0.0
+    for k in range(short.shape[0]):
+        force = 0.0
+        if short[k] > 0.0 and squared:
+            force = 2.0 * price * short[k] / (1.0 + soften * (1 + violations))
+            loss += price * short[k] ** 2
+            conjugate += force * force / (4.0 * price) if price > 0.0 else 0.0
+        elif short[k] > 0.0:
+            force = price
+            loss += price * short[k]
+        pull[k] = -force
+        total += force
+    pull[label] = total
+    return loss, conjugate
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pay_classes(ledger, lam, required, squared, margin, price, loss, along, length2):
+    """OUT ``ledger``: enter what a row costs before the step; ``along`` is pull . V and ``length2`` |pull row|^2."""
+    weights2 = ledger["scale"] ** 2 * ledger["v_norm2"]
+    ledger["paid"] += 0.5 * lam * weights2 + loss
+    ledger["idle"] += price * (required * required if squared else required)
+    ledger["farthest"] = max(ledger["farthest"], weights2)
+    ledger["mistakes"] += margin <= 0.0
+    ledger["violated"] += loss > 0.0
+    ledger["gradients"] += length2
+    gradient2 = lam**2 * weights2 - 2.0 * lam * ledger["scale"] * along + length2
+    ledger["steepest"] = max(ledger["steepest"], gradient2)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_and_measure(rows, t, pull, factor, V, before, after):
+    """OUT ``V, before, after``: ``V += factor * row pull'``; returns how much |V|^2 grew, without cancellation."""
+    scores(rows, t, V, before)
+    add_outer(rows, t, factor * pull, V)
+    scores(rows, t, V, after)
+    return factor * np.dot(pull, before + after)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def learn_classes_in_order(constraints, order, steps, rules, state):
+    """Meet the rows in the given order, one step each; returns how many were met.
+
+    minimise    sum_t  lam/2 |W|^2 + price_t loss_t,  s = rows_t . W + bias, y = label_t
+                "max"  loss_t = hinge(required_t - (s_y - max_{k != y} s_k))
+                "sum"  loss_t = sum_{k != y} hinge(required_t - (s_y - s_k))
+    step        judged at W; W <- (1 - step lam) W; each class that pays loses step force row, y gains it
+    given, OUT, stops early    as ``kernels.online.learn_in_order``
+    Source      the notes' two sets of multi-class constraints; Crammer and Singer (2001); Weston and Watkins (1999)
+    """
+    rows, labels, requires, prices = constraints
+    v, debt, u, bias, trace = state.v, state.debt, state.u, state.bias, state.trace
+    ledger, classes = state.ledger[0], state.v.shape[1]
+    along, score, short, pull = np.empty(classes), np.empty(classes), np.empty(classes), np.empty(classes)
+    for i in range(order.shape[0]):
+        look_ahead(rows, order, i)
+        t = order[i]
+        label, required, price = labels[t], requires[t], prices[t]
+        scores(rows, t, v, along)
+        score[:] = ledger["scale"] * along + bias[0]
+        margin = shortfalls(score, label, required, rules.every_violation, short)
+        if not np.isfinite(margin) or ledger["records"] == trace.shape[0]:
+            return i
+        ledger["steps"] += 1.0
+        length2 = squared_norm(rows, t, v.shape[0])
+        loss, _ = pulls_of(short, label, price, rules.squared, 0.0, pull)
+        ledger["longest"] = max(ledger["longest"], 2.0 * length2 if loss > 0.0 else 0.0)
+        gradient2 = length2 * np.dot(pull, pull)
+        pay_classes(
+            ledger, rules.lam, required, rules.squared, margin, price, loss, np.dot(pull, along), gradient2
+        )
+        step = steps[i] if steps.shape[0] > 0 else adaptive_step(ledger, rules.lam)
+        ledger["scale"] *= 1.0 - step * rules.lam
+        if abs(ledger["scale"]) < SMALLEST_SCALE:
+            fold(ledger, v.ravel(), debt.ravel())
+        if loss > 0.0:
+            _, conjugate = pulls_of(short, label, price, rules.squared, 2.0 * price * step * length2, pull)
+            ledger["gain"] += pull[label] * required - conjugate
+            change = step / ledger["scale"]
+            ledger["v_norm2"] = max(0.0, ledger["v_norm2"] + add_and_measure(rows, t, pull, change, v, along, score))
+            if rules.averaging != NO_AVERAGE:
+                add_outer(rows, t, change * ledger["scale_sum"] * pull, debt)
+            if not rules.strong:
+                ledger["u_norm2"] = max(0.0, ledger["u_norm2"] + add_and_measure(rows, t, pull, 1.0, u, along, score))
+            for k in range(classes):
+                if state.forces.shape[0] > 0 and k != label:
+                    state.forces[t, k] -= pull[k]
+                if rules.free_bias and pull[k] != 0.0:
+                    push_bias(ledger, bias, k, pull[k])
+        weight = ledger["steps"] if rules.averaging == WEIGHTED else 1.0
+        ledger["weight_sum"] += weight
+        ledger["scale_sum"] += weight * ledger["scale"]
+        bias[1] += weight * bias[0]
+        if ledger["steps"] >= ledger["next"]:
+            record(ledger, rules.strong, np.abs(bias[2]).sum(), rules.lam, trace)
+    return order.shape[0]
