@@ -1,1 +1,50 @@
-"""Learn linear models you can trust from comparisons, labels and numbers."""
+"""Learn linear models you can trust from soft constraints.
+
+>>> import numpy as np
+>>> from softmargin import SoftMarginRanker
+>>> teams = np.array([[9.0, 31.5], [7.0, 24.0], [3.0, 17.5]])     # wins, points a game
+>>> games = np.array([[0, 1], [0, 2], [1, 2]])                    # winner, loser
+>>> ranker = SoftMarginRanker(C=1.0).fit_pairs(teams, games)
+>>> ranker.rank(teams).tolist()
+[0, 1, 2]
+>>> ranker.certificate_.converged
+True
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from softmargin.estimators.classifier import SoftMarginClassifier
+    from softmargin.estimators.ranker import SoftMarginRanker
+    from softmargin.solvers.certificate import Certificate
+
+__all__ = ["Certificate", "SoftMarginClassifier", "SoftMarginRanker"]
+__version__ = "0.1.0"
+
+# scikit-learn and Numba take a second to import; a name is fetched when it is first asked for.
+_HOME = {
+    "Certificate": "softmargin.solvers.certificate",
+    "SoftMarginClassifier": "softmargin.estimators.classifier",
+    "SoftMarginRanker": "softmargin.estimators.ranker",
+}
+_LATER = frozenset(
+    (
+        "BayesianLinearRegression", "InfeasibleError", "PreferencePosterior", "find_conflict", "find_cycles", "load",
+        "save", "verify",
+    )
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    if name in _LATER:
+        message = f"softmargin.{name} comes with a later version; this is {__version__}"
+        raise AttributeError(message)
+    message = f"module 'softmargin' has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -18,9 +18,11 @@ class Steps:
     lam: float
     step0: float = 1.0
     given: Schedule | None = None
+    first: int = 0  # constraints that came before the run: t goes on from there
 
     def one(self, t: int) -> float:
-        """The step for constraint t."""
+        """The step for constraint t of the run."""
+        t += self.first
         match self.kind:
             case "strong":
                 return 1.0 / (self.lam * t)
@@ -33,6 +35,7 @@ class Steps:
 
     def after(self, seen: int, count: int) -> np.ndarray:
         """The steps for the ``count`` constraints that follow the first ``seen``; empty where adaptive."""
+        seen += self.first
         t = np.arange(seen + 1.0, seen + count + 1.0)
         match self.kind:
             case "strong":
@@ -47,23 +50,22 @@ class Steps:
                 return np.array([self._given(number) for number in range(seen + 1, seen + count + 1)])
 
     def _given(self, t: int) -> float:
-        assert self.given is not None
-        step = float(self.given(t))
+        step = float(self.given(t)) if self.given else float("nan")
         if not 0.0 <= step < float("inf"):
             message = f"schedule gave the step {step} for t = {t}; a step is a finite number, not negative"
             raise ValueError(message)
         return step
 
 
-def steps_of(schedule: str | Schedule, lam: float, step0: float | None) -> Steps:
+def steps_of(schedule: str | Schedule, lam: float, step0: float | None, first: int = 0) -> Steps:
     """The steps that the estimator's parameters ask for, or a sentence on what is wrong with them."""
     if step0 is not None and (schedule not in ("sqrt", "constant") or not 0 < step0 < float("inf")):
         message = f"step0={step0!r} with schedule={schedule!r}: step0 > 0 goes with schedule='sqrt' or 'constant'"
         raise ValueError(message)
     if callable(schedule):
-        return Steps("given", lam, given=schedule)
+        return Steps("given", lam, given=schedule, first=first)
     match schedule:
         case "strong" | "sqrt" | "constant" | "adaptive":
-            return Steps(schedule, lam, 1.0 if step0 is None else step0)
+            return Steps(schedule, lam, 1.0 if step0 is None else step0, first=first)
     message = f"schedule={schedule!r}: pass one of {', '.join(NAMES)}, or a function of t = 1, 2, ..."
     raise ValueError(message)

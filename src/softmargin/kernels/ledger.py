@@ -17,7 +17,8 @@ NO_AVERAGE, MEAN, WEIGHTED = 0, 1, 2
 
 LEDGER = np.dtype(
     [
-        ("steps", "f8"),  # constraints seen
+        ("steps", "f8"),  # constraints met
+        ("before", "f8"),  # constraints that the starting weights had already met
         ("scale", "f8"),  # w = scale * v
         ("scale_sum", "f8"),  # sum of averaging weight * scale since the last fold
         ("weight_sum", "f8"),  # sum of averaging weights

@@ -63,7 +63,7 @@ def adaptive_step(ledger, lam):
 
     Between 1/(lam t) and 1/sqrt(t) by what the gradients turn out to be, and the same if the rows are rescaled.
     """
-    return 1.0 / (lam * ledger["steps"] + np.sqrt(ledger["longest"] * ledger["gradients"]))
+    return 1.0 / (lam * (ledger["before"] + ledger["steps"]) + np.sqrt(ledger["longest"] * ledger["gradients"]))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

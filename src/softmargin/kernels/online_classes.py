@@ -10,6 +10,9 @@ from softmargin.kernels.ledger import NO_AVERAGE, WEIGHTED, record
 from softmargin.kernels.online import SMALLEST_SCALE, adaptive_step, fold, look_ahead, push_bias
 from softmargin.kernels.rows import squared_norm
 
+# One slack a row, for the closest wrong class; one for each wrong class; or one for each class against the rest.
+MAX, SUM, OVR = 0, 1, 2
+
 
 class ClassRules(NamedTuple):
     """What does not change while a run goes on."""
@@ -19,7 +22,7 @@ class ClassRules(NamedTuple):
     free_bias: bool
     averaging: int
     strong: bool
-    every_violation: bool  # one slack for each class that comes too close ("sum"), else for the closest only ("max")
+    form: int  # MAX, SUM or OVR
 
 
 class ClassState(NamedTuple):
@@ -35,8 +38,8 @@ class ClassState(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def shortfalls(score, label, required, every_violation, short):
-    """OUT ``short``: what each class lacks, zero where nothing; for "max" all but the largest (first of equals).
+def shortfalls(score, label, required, form, short):
+    """OUT ``short``: what each class lacks, zero where nothing; for MAX all but the largest (first of equals).
 
     Returns the margin against the closest other class.
     """
@@ -46,30 +49,33 @@ def shortfalls(score, label, required, every_violation, short):
         if k != label and (closest < 0 or score[k] > score[closest]):
             closest = k
     margin = score[label] - score[closest]
-    if every_violation:
-        for k in range(score.shape[0]):
-            if k != label:
-                short[k] = max(0.0, required - (score[label] - score[k]))
-    else:
+    if form == MAX:
         short[closest] = max(0.0, required - margin)
+        return margin
+    for k in range(score.shape[0]):
+        if form == OVR:
+            short[k] = max(0.0, required - score[k] if k == label else required + score[k])
+        elif k != label:
+            short[k] = max(0.0, required - (score[label] - score[k]))
     return margin
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def pulls_of(short, label, price, squared, soften, pull):
-    """OUT ``pull``: what each class's weights gain, per unit of step; returns the loss and the conjugate.
+def pulls_of(short, label, price, squared, form, soften, pull):
+    """OUT ``pull``: what each class's weights gain, per unit of step; returns loss, total force and conjugate.
 
-    A class that came too close loses ``force``, the right class gains all that the others lose.
-    Squared hinge: the force is divided by ``1 + soften (1 + violations)``, which makes the step implicit.
+    A class that came too close loses ``force``; the right class gains all that the others lose (OVR: its own).
+    Squared hinge: the force is divided by ``1 + soften |z|^2``, in rows, which makes the step implicit.
     """
-    violations = 0
-    for k in range(short.shape[0]):
-        violations += short[k] > 0.0
+    length2 = 1.0
+    if form != OVR:
+        for k in range(short.shape[0]):
+            length2 += short[k] > 0.0
     loss, conjugate, total = 0.0, 0.0, 0.0
     for k in range(short.shape[0]):
         force = 0.0
         if short[k] > 0.0 and squared:
-            force = 2.0 * price * short[k] / (1.0 + soften * (1 + violations))
+            force = 2.0 * price * short[k] / (1.0 + soften * length2)
             loss += price * short[k] ** 2
             conjugate += force * force / (4.0 * price) if price > 0.0 else 0.0
         elif short[k] > 0.0:
@@ -77,8 +83,8 @@ def pulls_of(short, label, price, squared, soften, pull):
             loss += price * short[k]
         pull[k] = -force
         total += force
-    pull[label] = total
-    return loss, conjugate
+    pull[label] = -pull[label] if form == OVR else total
+    return loss, total, conjugate
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -109,8 +115,9 @@ def learn_classes_in_order(constraints, order, steps, rules, state):
     """Meet the rows in the given order, one step each; returns how many were met.
 
     minimise    sum_t  lam/2 |W|^2 + price_t loss_t,  s = rows_t . W + bias, y = label_t
-                "max"  loss_t = hinge(required_t - (s_y - max_{k != y} s_k))
-                "sum"  loss_t = sum_{k != y} hinge(required_t - (s_y - s_k))
+                MAX  loss_t = hinge(required_t - (s_y - max_{k != y} s_k))
+                SUM  loss_t = sum_{k != y} hinge(required_t - (s_y - s_k))
+                OVR  loss_t = hinge(required_t - s_y) + sum_{k != y} hinge(required_t + s_k)
     step        judged at W; W <- (1 - step lam) W; each class that pays loses step force row, y gains it
     given, OUT, stops early    as ``kernels.online.learn_in_order``
     Source      the notes' two sets of multi-class constraints; Crammer and Singer (2001); Weston and Watkins (1999)
@@ -125,12 +132,12 @@ def learn_classes_in_order(constraints, order, steps, rules, state):
         label, required, price = labels[t], requires[t], prices[t]
         scores(rows, t, v, along)
         score[:] = ledger["scale"] * along + bias[0]
-        margin = shortfalls(score, label, required, rules.every_violation, short)
+        margin = shortfalls(score, label, required, rules.form, short)
         if not np.isfinite(margin) or ledger["records"] == trace.shape[0]:
             return i
         ledger["steps"] += 1.0
         length2 = squared_norm(rows, t, v.shape[0])
-        loss, _ = pulls_of(short, label, price, rules.squared, 0.0, pull)
+        loss, _, _ = pulls_of(short, label, price, rules.squared, rules.form, 0.0, pull)
         ledger["longest"] = max(ledger["longest"], 2.0 * length2 if loss > 0.0 else 0.0)
         gradient2 = length2 * np.dot(pull, pull)
         pay_classes(
@@ -141,8 +148,9 @@ def learn_classes_in_order(constraints, order, steps, rules, state):
         if abs(ledger["scale"]) < SMALLEST_SCALE:
             fold(ledger, v.ravel(), debt.ravel())
         if loss > 0.0:
-            _, conjugate = pulls_of(short, label, price, rules.squared, 2.0 * price * step * length2, pull)
-            ledger["gain"] += pull[label] * required - conjugate
+            soften = 2.0 * price * step * length2
+            _, force, conjugate = pulls_of(short, label, price, rules.squared, rules.form, soften, pull)
+            ledger["gain"] += force * required - conjugate
             change = step / ledger["scale"]
             ledger["v_norm2"] = max(0.0, ledger["v_norm2"] + add_and_measure(rows, t, pull, change, v, along, score))
             if rules.averaging != NO_AVERAGE:
@@ -150,8 +158,8 @@ def learn_classes_in_order(constraints, order, steps, rules, state):
             if not rules.strong:
                 ledger["u_norm2"] = max(0.0, ledger["u_norm2"] + add_and_measure(rows, t, pull, 1.0, u, along, score))
             for k in range(classes):
-                if state.forces.shape[0] > 0 and k != label:
-                    state.forces[t, k] -= pull[k]
+                if state.forces.shape[0] > 0 and (k != label or rules.form == OVR):
+                    state.forces[t, k] += abs(pull[k])
                 if rules.free_bias and pull[k] != 0.0:
                     push_bias(ledger, bias, k, pull[k])
         weight = ledger["steps"] if rules.averaging == WEIGHTED else 1.0

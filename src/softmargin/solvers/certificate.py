@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softmargin.solvers.problem import Gap, Problem
+from softmargin.solvers.problem import Gap, Problem, Solution
 
 
 @dataclass(frozen=True)
@@ -84,3 +84,9 @@ def measure(problem: Problem, w: np.ndarray, bias: float, dual: np.ndarray) -> G
         gap=gap,
         distance=distance_bound(gap, float(np.sqrt(apart2))),
     )
+
+
+def solution_at(problem: Problem, w: np.ndarray, bias: float, dual: np.ndarray, passes: float, reason: str) -> Solution:
+    """These weights with what ``dual``, made feasible, proves about them."""
+    dual = feasible(problem, dual)
+    return Solution(w, float(bias), dual, measure(problem, w, float(bias), dual), passes, reason)

@@ -8,13 +8,14 @@ import numpy as np
 from softmargin.kernels.constraints import ClassConstraints, Constraints
 from softmargin.kernels.ledger import LEDGER, MEAN, NO_AVERAGE, TRACE, WEIGHTED, record
 from softmargin.kernels.online import OnlineRules, OnlineState, learn_in_order
-from softmargin.kernels.online_classes import ClassRules, ClassState, learn_classes_in_order
+from softmargin.kernels.online_classes import MAX, OVR, SUM, ClassRules, ClassState, learn_classes_in_order
 from softmargin.schedules import Steps
 from softmargin.solvers.regret import Regret
 
 TRACE_RECORDS = 1024
 AVERAGING = {False: NO_AVERAGE, "last": NO_AVERAGE, "mean": MEAN, True: WEIGHTED, "weighted": WEIGHTED}
-ONE_STEP, FIRST = np.empty(1), np.zeros(1, dtype=np.uint64)
+FORMS = {"max": MAX, "sum": SUM, "ovr": OVR}
+FIRST = np.zeros(1, dtype=np.uint64)
 
 
 def averaging_of(average: Any) -> int:
@@ -35,18 +36,20 @@ class Plan:
     squared: bool = False
     free_bias: bool = False
     classes: int = 0  # 0: signed rows, one weight vector
-    every_violation: bool = False  # classes: "sum", each violated class; else "max", the worst one
+    form: str = "max"  # of several classes: "max", "sum" or "ovr"
 
     @property
     def strong(self) -> bool:
         """Steps 1/(lam t), for which the certificate needs no memory of its own."""
-        return self.steps.kind == "strong"
+        return self.steps.kind == "strong" and self.steps.first == 0
 
 
 class OnlineRun:
     """A run under way.  ``learn`` meets constraints; the rest only looks."""
 
-    def __init__(self, plan: Plan, forces_kept: int = 0) -> None:
+    def __init__(
+        self, plan: Plan, forces_kept: int = 0, start: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> None:
         self.plan = plan
         shape = (plan.width, plan.classes) if plan.classes else (plan.width,)
         nothing = (0,) + shape[1:]
@@ -60,12 +63,17 @@ class OnlineRun:
             "trace": np.zeros(TRACE_RECORDS, dtype=TRACE),
         }
         arrays["ledger"]["scale"] = arrays["ledger"]["stride"] = arrays["ledger"]["next"] = 1.0
+        arrays["ledger"]["before"] = plan.steps.first
+        if start is not None:
+            arrays["v"][...], arrays["bias"][0] = start
+            arrays["ledger"]["v_norm2"] = np.sum(arrays["v"] ** 2)
+            arrays["ledger"]["reach"] = np.abs(arrays["bias"][0]).max()
         lam = plan.steps.lam
         self._state: OnlineState | ClassState
         if plan.classes:
             self._state = ClassState(**arrays)
             self._rules: Any = ClassRules(
-                lam, plan.squared, plan.free_bias, plan.averaging, plan.strong, plan.every_violation
+                lam, plan.squared, plan.free_bias, plan.averaging, plan.strong, FORMS[plan.form]
             )
             self._kernel = learn_classes_in_order
         else:
@@ -86,6 +94,14 @@ class OnlineRun:
             order, steps = order[met:], steps[met:]
             if order.size and not self._thin_trace():
                 self._refuse_overflow(int(order[0]))
+
+    def after(self, constraints: Constraints | ClassConstraints, order: np.ndarray) -> "OnlineRun":
+        """The run after these constraints: all of them or, if that fails, an error and this run unchanged."""
+        # Steps 1/(lam t) and adaptive ones cannot overflow; others may, half-way.
+        safe = self.plan.steps.kind in ("strong", "adaptive")
+        run = self if safe else self.copy()
+        run.learn(constraints, order)
+        return run
 
     def learn_one(self, constraints: Constraints | ClassConstraints) -> bool:
         """Meet one constraint; False, and nothing learned, where its margin is not a finite number."""
@@ -124,9 +140,14 @@ class OnlineRun:
         record(ledger[0], self.plan.strong, np.abs(self._state.bias[2]).sum(), self.plan.steps.lam, line)
         return line
 
+    @property
+    def forces(self) -> np.ndarray:
+        """Sum of the force on each constraint, where the run was asked to keep it."""
+        return self._state.forces
+
     def copy(self) -> "OnlineRun":
         """The same run, free to go its own way."""
-        twin = OnlineRun(self.plan)
+        twin = OnlineRun(self.plan, len(self.forces))
         for ours, its in zip(self._state, twin._state, strict=True):
             its[...] = ours
         return twin

@@ -1,0 +1,1 @@
+"""scikit-learn estimators: the only layer that knows scikit-learn."""

@@ -1,0 +1,176 @@
+"""Comparisons: a utility for every row, learned from which of two rows is better."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+
+from softmargin.constraints.groups import pairs_of_groups
+from softmargin.constraints.pairs import pair_rows
+from softmargin.constraints.weights import Importance, importance, numbers_of
+from softmargin.estimators._base import SoftMarginModel
+from softmargin.kernels.constraints import Constraints
+from softmargin.kernels.rows import DenseRows, SparseRows
+from softmargin.solvers.choose import solve
+from softmargin.solvers.points import PointCounts, count_points
+
+
+class SoftMarginRanker(SoftMarginModel):
+    """Linear ranking from comparisons or graded groups, with a certificate.
+
+    minimise  1/2 |w|^2 + C * sum_t price_t * loss(required_t - w.(X[better_t] - X[worse_t]))
+
+    There is no intercept: it would cancel in every comparison.
+
+    Parameters
+    ----------
+    C : price of slack; ``inf`` is the hard margin.
+    lam : the same as ``lam = 1/(C T)`` for T comparisons; streams (``partial_fit_pairs``) need it.
+    loss : "hinge" or "squared_hinge".
+    weighting : what ``weight`` means: "slack" scales the price of slack, "margin" the required margin, "replicate"
+        repeats the comparison.
+    solver : "auto", "dual", "newton" or "online".
+    tol : stop at this relative duality gap.
+    max_passes : stop after this many passes over the data.
+    schedule : steps of the online solver: "strong" 1/(lam t), "sqrt" step0/sqrt(t), "constant" step0, "adaptive"
+        (nothing to choose), or a function of t = 1, 2, ...
+    step0 : the constant of "sqrt" and "constant", 1 by default.
+    average : weights of the online solver: False or "last", "mean", True or "weighted" (step t counts t times).
+    random_state : seed of the order of the comparisons.
+    verbose : print the certificate.
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        lam: float | None = None,
+        loss: str = "hinge",
+        weighting: str = "slack",
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_passes: int = 1000,
+        schedule: Any = "strong",
+        step0: float | None = None,
+        average: bool | str = True,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.lam = lam
+        self.loss = loss
+        self.weighting = weighting
+        self.solver = solver
+        self.tol = tol
+        self.max_passes = max_passes
+        self.schedule = schedule
+        self.step0 = step0
+        self.average = average
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------------------- learning
+
+    def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> "SoftMarginRanker":
+        """Learn from grades ``y``: within a group of ``qid``, a higher grade is better than every lower one."""
+        self._check_parameters()
+        rows, y = self._rows(X, reset=True), _grades(X, y)
+        if qid is not None:
+            qid = column_or_1d(qid)
+            check_consistent_length(X, qid)
+        weight = None if sample_weight is None else numbers_of(sample_weight, y.size, "sample_weight")
+        pairs, weight = pairs_of_groups(y, qid, weight)
+        if pairs.shape[0] == 0:
+            message = "y holds no two different grades within a group: there is nothing to compare"
+            raise ValueError(message)
+        return self._solve(rows, pairs, importance(pairs.shape[0], weight, self.weighting), y.size)
+
+    def fit_pairs(self, X: Any, pairs: Any, weight: Any = None, margin: Any = None) -> "SoftMarginRanker":
+        """Learn from ``pairs[t] = (better, worse)``, row numbers of X; ``margin`` is how much better, 1 by default."""
+        self._check_parameters()
+        rows, count = self._rows(X, reset=True), _length(X)
+        pairs = np.asarray(pairs)
+        matter = importance(len(pairs), weight, self.weighting, 1.0 if margin is None else margin, "weight")
+        return self._solve(rows, pairs, matter, count)
+
+    def _solve(
+        self, rows: DenseRows | SparseRows, pairs: np.ndarray, matter: Importance, count: int
+    ) -> "SoftMarginRanker":
+        stream = _constraints(rows, pairs, matter, count)
+        task, lam = self._task(matter.total)
+        plan = self._plan(lam, int(self.n_features_in_))
+        batch = stream._replace(price=matter.whole_price)
+        self._conclude(matter.total, lambda: solve(task, stream, batch, plan, matter.order()))
+        return self
+
+    def partial_fit_pairs(self, X: Any, pairs: Any, weight: Any = None, margin: Any = None) -> "SoftMarginRanker":
+        """One step of the online algorithm for each pair, in the order given; a refused call learns nothing."""
+        self._check_parameters()
+        rows, count = self._rows(X, reset=not self.__sklearn_is_fitted__()), _length(X)
+        pairs = np.asarray(pairs)
+        matter = importance(len(pairs), weight, self.weighting, 1.0 if margin is None else margin, "weight")
+        constraints = _constraints(rows, pairs, matter, count)
+        self._keep_stream(self._stream_for(int(self.n_features_in_)).after(constraints, matter.order()))
+        return self
+
+    # ------------------------------------------------------------------------------- what was learned
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """One weight a feature."""
+        return self._learned()[0]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The utility of each row; higher is better."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return np.asarray(X @ self.coef_)
+
+    def rank(self, X: Any) -> np.ndarray:
+        """Row numbers, best first; equals keep their order."""
+        return np.argsort(-self.predict(X), kind="stable")
+
+    def score(self, X: Any, y: Any, qid: Any = None) -> float:
+        """Share of the pairs implied by grades ``y`` that the utilities order rightly; a tie counts half."""
+        utility, y = self.predict(X), _grades(X, y)
+        pairs, _ = pairs_of_groups(y, None if qid is None else column_or_1d(qid), None)
+        ahead = utility[pairs[:, 0]] - utility[pairs[:, 1]]
+        return float(np.mean((ahead > 0) + 0.5 * (ahead == 0))) if ahead.size else float("nan")
+
+    def margins(self, X: Any, pairs: Any) -> np.ndarray:
+        """How far the better row of each pair is ahead; negative where the model disagrees."""
+        utility = self.predict(X)
+        pairs = pair_rows(DenseRows(utility[:, None]), pairs, utility.size)
+        return np.asarray(utility[pairs.better] - utility[pairs.worse])
+
+    def slack(self, X: Any, pairs: Any) -> np.ndarray:
+        """What each pair lacks of the margin 1."""
+        return np.maximum(0.0, 1.0 - self.margins(X, pairs))
+
+    def points(self, X: Any, pairs: Any, tolerance: float = 1e-3) -> PointCounts:
+        """How many pairs lie outside, on and inside the margin, and how many are the wrong way round."""
+        return count_points(self.margins(X, pairs), tolerance)
+
+
+def _constraints(rows: DenseRows | SparseRows, pairs: np.ndarray, matter: Importance, count: int) -> Constraints:
+    compared = pair_rows(rows, pairs, count)
+    return Constraints(compared, np.ones(matter.price.size), matter.required, matter.price)
+
+
+def _length(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def _grades(X: Any, y: Any) -> np.ndarray:
+    if y is None:
+        message = "SoftMarginRanker requires y to be passed, but the target y is None: pass one grade a row"
+        raise ValueError(message)
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind not in "iufb":
+        y = y.astype(np.float64)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y)))
+        message = f"y[{row}] is {y[row]}: a grade is never NaN or infinity (inf)"
+        raise ValueError(message)
+    check_consistent_length(X, y)
+    return y
