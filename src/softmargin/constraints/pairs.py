@@ -10,7 +10,7 @@ from softmargin.kernels.rows import DenseRows, PairRows, SparseRows
 def pair_rows(rows: DenseRows | SparseRows, pairs: Any, count: int) -> PairRows:
     """Rows for ``pairs[t] = (better, worse)``, row numbers into ``count`` items."""
     pairs = np.asarray(pairs)
-    if pairs.ndim != 2 or pairs.shape[1] != 2:  # noqa: PLR2004 a pair is two
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
         message = f"pairs has shape {pairs.shape}; it takes one line (better, worse) for each comparison"
         raise ValueError(message)
     if pairs.shape[0] == 0:

@@ -166,17 +166,19 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
     def _stream_classes(self, classes: Any) -> np.ndarray:
         """The classes of a stream: told at its first call, the same ever after."""
         known: np.ndarray | None = getattr(self, "classes_", None)
-        told = None if classes is None else np.unique(np.asarray(classes))
-        if known is None and told is None:
-            message = "classes is not set: the first partial_fit is told all classes that may come"
-            raise ValueError(message)
-        if known is None and told is not None and told.size < 2:
+        if classes is None:
+            if known is None:
+                message = "classes is not set: the first partial_fit is told all classes that may come"
+                raise ValueError(message)
+            return known
+        told = np.unique(np.asarray(classes))
+        if told.size < 2:
             message = f"classes holds one class only, {told.tolist()}: there is nothing to tell apart"
             raise ValueError(message)
-        if known is not None and told is not None and not np.array_equal(known, told):
+        if known is not None and not np.array_equal(known, told):
             message = f"classes is {told.tolist()}, but the stream began with {known.tolist()}"
             raise ValueError(message)
-        return told if known is None else known  # type: ignore[return-value]
+        return told
 
     def _stream_factors(self, classes: np.ndarray) -> np.ndarray:
         if isinstance(self.class_weight, str):

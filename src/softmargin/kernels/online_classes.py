@@ -140,9 +140,7 @@ def learn_classes_in_order(constraints, order, steps, rules, state):
         loss, _, _ = pulls_of(short, label, price, rules.squared, rules.form, 0.0, pull)
         ledger["longest"] = max(ledger["longest"], 2.0 * length2 if loss > 0.0 else 0.0)
         gradient2 = length2 * np.dot(pull, pull)
-        pay_classes(
-            ledger, rules.lam, required, rules.squared, margin, price, loss, np.dot(pull, along), gradient2
-        )
+        pay_classes(ledger, rules.lam, required, rules.squared, margin, price, loss, np.dot(pull, along), gradient2)
         step = steps[i] if steps.shape[0] > 0 else adaptive_step(ledger, rules.lam)
         ledger["scale"] *= 1.0 - step * rules.lam
         if abs(ledger["scale"]) < SMALLEST_SCALE:

@@ -38,6 +38,6 @@ def prefetch_element(array: Any, index: Any) -> None:
 @overload(prefetch_element, inline="always")
 def _prefetch_element(array, index):
     def emit(array, index):
-        _prefetch_instruction(array, index)
+        _prefetch_instruction(array, index)  # type: ignore[call-arg]
 
     return emit

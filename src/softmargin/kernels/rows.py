@@ -17,7 +17,7 @@ from softmargin.kernels.prefetch import prefetch_element
 
 # Sums may be taken in any order and fused (that is what lets them use vector units: 3x), but NaN and infinity keep
 # their meaning, because a bad value must stay visible in the result.
-ANY_ORDER = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
+ANY_ORDER: Any = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
 ZERO, ONE = np.uint64(0), np.uint64(1)
 # Values, index words and dense numbers of a row come in lines of 64 bytes.
 VALUES_A_LINE, INDICES_A_LINE = np.uint64(8), np.uint64(16)
@@ -57,7 +57,7 @@ Rows = DenseRows | SparseRows | PairRows | ConstantRows
 
 def is_kind(rows: Any, kind: type) -> bool:
     """Whether the compiled type of ``rows`` is this named tuple."""
-    return isinstance(rows, types.BaseNamedTuple) and rows.instance_class is kind
+    return isinstance(rows, types.BaseNamedTuple) and getattr(rows, "instance_class", None) is kind
 
 
 # Without the JIT: the same four operations, slow and obvious.

@@ -39,9 +39,7 @@ class Certificate:
         )
 
     @classmethod
-    def of(
-        cls, gap: Gap, tol: float, solver: str, passes: float, seconds: float, reason: str
-    ) -> "Certificate":
+    def of(cls, gap: Gap, tol: float, solver: str, passes: float, seconds: float, reason: str) -> "Certificate":
         """The numbers of a gap with the story of how they were reached."""
         return cls(
             gap.primal, gap.dual, gap.gap, gap.relative, gap.distance, gap.relative <= tol, solver, passes,

@@ -47,12 +47,10 @@ class Plan:
 class OnlineRun:
     """A run under way.  ``learn`` meets constraints; the rest only looks."""
 
-    def __init__(
-        self, plan: Plan, forces_kept: int = 0, start: tuple[np.ndarray, np.ndarray] | None = None
-    ) -> None:
+    def __init__(self, plan: Plan, forces_kept: int = 0, start: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         self.plan = plan
         shape = (plan.width, plan.classes) if plan.classes else (plan.width,)
-        nothing = (0,) + shape[1:]
+        nothing = (0, *shape[1:])
         arrays: dict[str, Any] = {
             "v": np.zeros(shape),
             "debt": np.zeros(shape if plan.averaging != NO_AVERAGE else nothing),

@@ -31,7 +31,8 @@ def solve_online(
     keeps       the best weights met, also when interrupted
     """
     run = OnlineRun(plan, forces_kept=stream.price.size)
-    best, reason, check = None, "max_passes", 1
+    best: Any = None
+    reason, check = "max_passes", 1
     earlier, earlier_passes = np.zeros_like(run.forces), 0
     try:
         for passes in range(1, max_passes + 1):

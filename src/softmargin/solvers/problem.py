@@ -77,7 +77,7 @@ class Problem:
     def gap_terms(self, margins: np.ndarray, dual: np.ndarray) -> tuple[float, float, float]:
         """Loss, dual gain and residual (see ``kernels.sums.gap_terms``)."""
         _, _, required, price = self.constraints
-        return gap_terms(required, price, self.squared, margins, dual, 0, self.size)  # type: ignore[no-any-return]
+        return gap_terms(required, price, self.squared, margins, dual, 0, self.size)
 
 
 @dataclass(frozen=True)
