@@ -8,7 +8,7 @@ from numba import njit
 from softmargin.kernels.ledger import NO_AVERAGE, WEIGHTED, record
 from softmargin.kernels.rows import add_scaled, dot, prefetch, prefetch_pointer, squared_norm
 
-LOOK_AHEAD = 6  # rows; measured flat from 4 to 16
+LOOK_AHEAD = 8  # rows; measured flat from 4 to 16
 SMALLEST_SCALE = 1e-9
 
 
@@ -114,7 +114,7 @@ def learn_in_order(constraints, order, steps, rules, state):
     # Taken out of their tuples once: a tuple handed to a helper at every step is copied and counted at every step.
     rows, signs, requires, prices = constraints
     v, debt, u, bias, trace = state.v, state.debt, state.u, state.bias, state.trace
-    ledger, width = state.ledger[0], state.v.shape[0]
+    ledger = state.ledger[0]
     for i in range(order.shape[0]):
         look_ahead(rows, order, i)
         t = order[i]
@@ -125,7 +125,7 @@ def learn_in_order(constraints, order, steps, rules, state):
             return i
         ledger["steps"] += 1.0
         slack = max(0.0, required - margin)
-        length2 = squared_norm(rows, t, width) if slack > 0.0 else 0.0
+        length2 = squared_norm(rows, t, v.shape[0]) if slack > 0.0 else 0.0
         force = pay(ledger, rules.lam, rules.squared, required, margin, price, sign * product, length2)
         step = steps[i] if steps.shape[0] > 0 else adaptive_step(ledger, rules.lam)
         ledger["scale"] *= 1.0 - step * rules.lam
