@@ -50,16 +50,20 @@ class Steps:
                 return np.array([self._given(number) for number in range(seen + 1, seen + count + 1)])
 
     def _given(self, t: int) -> float:
-        step = float(self.given(t)) if self.given else float("nan")
+        try:
+            step = float(self.given(t)) if self.given else float("nan")
+        except (TypeError, ValueError):
+            step = float("nan")
         if not 0.0 <= step < float("inf"):
-            message = f"schedule gave the step {step} for t = {t}; a step is a finite number, not negative"
+            message = f"schedule gave no step for t = {t}, or one that is not a finite number, 0 or more"
             raise ValueError(message)
         return step
 
 
 def steps_of(schedule: str | Schedule, lam: float, step0: float | None, first: int = 0) -> Steps:
     """The steps that the estimator's parameters ask for, or a sentence on what is wrong with them."""
-    if step0 is not None and (schedule not in ("sqrt", "constant") or not 0 < step0 < float("inf")):
+    wanted = schedule in ("sqrt", "constant") if isinstance(schedule, str) else False
+    if step0 is not None and not (wanted and isinstance(step0, (int, float, np.number)) and 0 < step0 < float("inf")):
         message = f"step0={step0!r} with schedule={schedule!r}: step0 > 0 goes with schedule='sqrt' or 'constant'"
         raise ValueError(message)
     if callable(schedule):

@@ -7,8 +7,11 @@ import numpy as np
 
 def class_numbers(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The place of each label in ``classes`` (sorted)."""
-    places = np.searchsorted(classes, y)
-    unknown = classes[np.minimum(places, classes.size - 1)] != y
+    if (y.dtype.kind in "biuf") != (classes.dtype.kind in "biuf"):
+        places, unknown = np.zeros(y.size, dtype=np.int64), np.ones(y.size, dtype=bool)
+    else:
+        places = np.searchsorted(classes, y)
+        unknown = classes[np.minimum(places, classes.size - 1)] != y
     if unknown.any():
         row = int(np.argmax(unknown))
         message = f"y[{row}] is {_shown(y[row])}, which is not among the classes {[_shown(name) for name in classes]}"

@@ -9,7 +9,7 @@ from softmargin.kernels.rows import DenseRows, PairRows, SparseRows
 
 def pair_rows(rows: DenseRows | SparseRows, pairs: Any, count: int) -> PairRows:
     """Rows for ``pairs[t] = (better, worse)``, row numbers into ``count`` items."""
-    pairs = np.asarray(pairs)
+    pairs = as_pairs(pairs)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         message = f"pairs has shape {pairs.shape}; it takes one line (better, worse) for each comparison"
         raise ValueError(message)
@@ -17,8 +17,8 @@ def pair_rows(rows: DenseRows | SparseRows, pairs: Any, count: int) -> PairRows:
         message = "pairs is empty: there is no comparison to learn from"
         raise ValueError(message)
     if pairs.dtype.kind not in "iu":
-        whole = pairs.astype(np.int64) if pairs.dtype.kind in "bf" and np.isfinite(pairs).all() else None
-        if whole is None or pairs.dtype.kind == "b" or (whole != pairs).any():
+        whole = pairs.astype(np.int64) if pairs.dtype.kind == "f" and (np.abs(pairs) < 2.0**53).all() else None
+        if whole is None or (whole != pairs).any():
             message = f"pairs holds {pairs.dtype} values; it takes row numbers of X, which are whole numbers"
             raise ValueError(message)
         pairs = whole
@@ -26,6 +26,19 @@ def pair_rows(rows: DenseRows | SparseRows, pairs: Any, count: int) -> PairRows:
     _refuse(pairs[:, 0] == pairs[:, 1], pairs, "compares a row of X with itself")
     better, worse = (np.ascontiguousarray(column, dtype=np.uint64) for column in pairs.T)
     return PairRows(rows, better, worse)
+
+
+def as_pairs(pairs: Any) -> np.ndarray:
+    """An array, whatever is in it."""
+    try:
+        pairs = np.asarray(pairs)
+    except ValueError as error:
+        message = "pairs has lines of different lengths; it takes one line (better, worse) for each comparison"
+        raise ValueError(message) from error
+    if pairs.ndim == 0 or pairs.dtype.kind not in "iufb":
+        message = "pairs does not hold numbers; it takes one line (better, worse) for each comparison, row numbers of X"
+        raise ValueError(message)
+    return pairs
 
 
 def _refuse(bad: np.ndarray, pairs: np.ndarray, why: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 WEIGHTINGS = ("slack", "margin", "replicate")
+MOST_COPIES = 2**31
 
 
 class Importance(NamedTuple):
@@ -49,12 +50,15 @@ def importance(
     if weight is None:
         return Importance(required, ones, None)
     weight = numbers_of(weight, count, name)
+    if weighting != "margin" and not weight.any():
+        message = f"{name} is zero everywhere: there is nothing to learn from"
+        raise ValueError(message)
     if weighting == "slack":
         return Importance(required, weight, None)
     if weighting == "margin":
         return Importance(required * weight, ones, None)
     copies = np.rint(weight)
-    if np.any(uneven := copies != weight):
+    if np.any(uneven := (copies != weight) | (weight > MOST_COPIES)):
         row = int(np.argmax(uneven))
         message = (
             f"{name}[{row}] is {weight[row]:g}, and weighting='replicate' repeats a constraint a whole number of "
@@ -66,7 +70,11 @@ def importance(
 
 def numbers_of(values: Any, count: int, name: str) -> np.ndarray:
     """One finite number, not negative, for each constraint."""
-    values = np.asarray(values, dtype=np.float64)
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        message = f"{name} does not hold numbers; it takes one for each of the {count} constraints"
+        raise ValueError(message) from error
     if values.ndim == 0:
         values = np.full(count, float(values))
     if values.shape != (count,):

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from softmargin.kernels.checks import first_bad_value
-from softmargin.kernels.rows import ConstantRows, DenseRows, SparseRows
+from softmargin.kernels.checks import first_bad_row
+from softmargin.kernels.rows import ConstantRows, DenseRows, PairRows, Rows, SparseRows
 
 UNSIGNED = {4: np.uint32, 8: np.uint64}
 
@@ -14,17 +14,55 @@ UNSIGNED = {4: np.uint32, 8: np.uint64}
 def rows_of(X: Any, name: str = "X") -> DenseRows | SparseRows:
     """Rows over the same memory where the layout allows it; every value is finite."""
     rows = _sparse_rows(X) if sparse.issparse(X) else DenseRows(np.ascontiguousarray(X))
-    row, column = first_bad_value(rows, X.shape[0])
+    row = first_bad_row(rows, *X.shape)
     if row >= 0:
-        kind = "NaN" if np.isnan(X[row, column]) else "infinity (inf)"
-        message = f"{name} has {kind} at row {row}, column {column}; replace it or drop the row"
-        raise ValueError(message)
+        _refuse(X[[row]].toarray()[0] if sparse.issparse(X) else X[row], row, name)
     return rows
 
 
 def with_constant(rows: DenseRows | SparseRows, value: float = 1.0) -> ConstantRows:
     """The notes' dummy feature, not stored: an intercept that is penalised like any weight."""
     return ConstantRows(rows, value)
+
+
+def stored_numbers(rows: Rows) -> int:
+    """How many values one pass over the rows reads."""
+    match rows:
+        case DenseRows(X):
+            return int(X.size)
+        case SparseRows(data, _, _):
+            return int(data.size)
+        case PairRows(inner, better, _):
+            return stored_numbers(inner) * 2 * better.size // max(1, row_count(inner))
+        case ConstantRows(inner, _):
+            return stored_numbers(inner) + row_count(inner)
+
+
+def row_count(rows: Rows) -> int:
+    """How many rows there are."""
+    match rows:
+        case DenseRows(X):
+            return int(X.shape[0])
+        case SparseRows(_, _, indptr):
+            return int(indptr.size - 1)
+        case PairRows(_, better, _):
+            return int(better.size)
+        case ConstantRows(inner, _):
+            return row_count(inner)
+
+
+def _refuse(values: np.ndarray, row: int, name: str) -> None:
+    size = np.abs(values)
+    column = int(np.argmin(np.isfinite(values)) if not np.isfinite(size).all() else np.argmax(size))
+    value = values[column]
+    if np.isnan(value):
+        what, help_ = "NaN", "replace it or drop the row"
+    elif np.isinf(value):
+        what, help_ = "infinity (inf)", "replace it or drop the row"
+    else:
+        what, help_ = f"{value:g}", "scale the features, for products of such numbers overflow"
+    message = f"{name} has {what} at row {row}, column {column}; {help_}"
+    raise ValueError(message)
 
 
 def _sparse_rows(X: Any) -> SparseRows:

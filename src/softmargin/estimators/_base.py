@@ -2,17 +2,18 @@
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from softmargin.constraints.weights import WEIGHTINGS
 from softmargin.data.matrix import rows_of
+from softmargin.estimators._inputs import is_number, read_matrix, read_seed
 from softmargin.kernels.rows import DenseRows, SparseRows
 from softmargin.schedules import steps_of
 from softmargin.solvers.certificate import Certificate
@@ -21,6 +22,27 @@ from softmargin.solvers.online import OnlineRun, Plan, averaging_of
 from softmargin.solvers.regret import Regret
 
 LOSSES = ("hinge", "squared_hinge")
+
+
+class NoStreamError(AttributeError, ValueError):
+    """There is no stream without lam: the method is absent (``hasattr`` says so), and the sentence says why."""
+
+
+class StreamMethod:
+    """A method that is there only where ``lam`` is set: a stream has no length T from which C could tell it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        """The bound method, or the sentence; on the class, the function itself."""
+        if model is None:
+            return self.function
+        if model.lam is None:
+            message = "lam is not set: a stream has no length T, so C alone means nothing in it; pass lam = 1/(C T)"
+            raise NoStreamError(message)
+        return self.function.__get__(model, owner)
 
 
 class SoftMarginModel(BaseEstimator):
@@ -36,18 +58,19 @@ class SoftMarginModel(BaseEstimator):
         self._refuse_unless(self.loss in LOSSES, "loss", f"one of {', '.join(LOSSES)}")
         self._refuse_unless(self.weighting in WEIGHTINGS, "weighting", f"one of {', '.join(WEIGHTINGS)}")
         self._refuse_unless(self.solver in SOLVERS, "solver", f"one of {', '.join(SOLVERS)}")
-        self._refuse_unless(_is_number(self.C) and self.C > 0, "C", "a number above 0")
+        self._refuse_unless(is_number(self.C) and self.C > 0, "C", "a number above 0")
         lam = self.lam
-        self._refuse_unless(lam is None or (_is_number(lam) and 0 < lam < np.inf), "lam", "a finite number above 0")
-        self._refuse_unless(_is_number(self.tol) and self.tol >= 0, "tol", "a number, 0 or more")
-        self._refuse_unless(_is_number(self.max_passes) and self.max_passes >= 1, "max_passes", "a number, 1 or more")
+        self._refuse_unless(lam is None or (is_number(lam) and 0 < lam < np.inf), "lam", "a finite number above 0")
+        self._refuse_unless(is_number(self.tol) and self.tol >= 0, "tol", "a number, 0 or more")
+        self._refuse_unless(is_number(self.max_passes) and self.max_passes >= 1, "max_passes", "a number, 1 or more")
         if lam is not None and self.C != 1.0:
             message = f"lam={lam} and C={self.C} both say what slack costs (lam = 1/(C T)): pass one of them"
             raise ValueError(message)
+        self._refuse_unless(isinstance(self.verbose, (int, np.integer)) and self.verbose >= 0, "verbose", "0 or more")
         averaging_of(self.average)
         steps_of(self.schedule, 1.0, self.step0)
 
-    def _refuse_unless(self, fine: bool, name: str, wanted: str) -> None:  # noqa: FBT001 a condition, not an option
+    def _refuse_unless(self, fine: Any, name: str, wanted: str) -> None:
         if not fine:
             message = f"{name}={getattr(self, name)!r}: pass {wanted}"
             raise ValueError(message)
@@ -59,19 +82,38 @@ class SoftMarginModel(BaseEstimator):
     def _task(self, total: int) -> tuple[Task, float]:
         """What to solve for a batch of ``total`` constraints, and its lam = 1/(C total)."""
         C = float(self.C) if self.lam is None else 1.0 / (float(self.lam) * total)
-        seed = check_random_state(self.random_state).randint(2**31)
-        task = Task(self.solver, C, float(self.tol), float(self.max_passes), np.random.default_rng(seed))
+        task = Task(self.solver, C, float(self.tol), float(self.max_passes), read_seed(self.random_state))
         return task, 1.0 / (C * total)
 
     def _rows(self, X: Any, *, reset: bool) -> DenseRows | SparseRows:
         """Rows over X; the number and the names of its columns are checked or, with ``reset``, learned."""
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_all_finite=False,
-            reset=reset,
-        )  # fmt: skip
-        return rows_of(X)
+        return rows_of(read_matrix(self, X, reset=reset))
+
+    def _finite_matrix(self, X: Any) -> Any:
+        """X as scikit-learn has it, checked the same way."""
+        check_is_fitted(self)
+        X = read_matrix(self, X, reset=False)
+        rows_of(X)
+        return X
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Whatever goes wrong inside leaves the estimator as it was."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     # ------------------------------------------------------------------------------- what came out
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse rows are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there are weights."""
@@ -110,9 +152,12 @@ class SoftMarginModel(BaseEstimator):
         self.n_iter_ = max(1, int(np.ceil(answer.passes)))
         if self.verbose:
             print(self.certificate_)  # noqa: T201 verbose asks for it
-        if not self.certificate_.converged:
-            warnings.warn(f"{self.certificate_}; raise max_passes or tol", ConvergenceWarning, stacklevel=4)
         return answer
+
+    def _warn_unless_converged(self) -> None:
+        """Outside ``_all_or_nothing``: who turns warnings into errors keeps the weights all the same."""
+        if not self.certificate_.converged:
+            warnings.warn(f"{self.certificate_}; raise max_passes or tol", ConvergenceWarning, stacklevel=3)
 
     def _forget(self) -> None:
         """Drop everything learned."""
@@ -126,9 +171,6 @@ class SoftMarginModel(BaseEstimator):
 
     def _stream_for(self, width: int, **shape: Any) -> OnlineRun:
         """The stream under way, or a new one at w = 0, or one that goes on from the weights of ``fit``."""
-        if self.lam is None:
-            message = "lam is not set: a stream has no length T, so C alone means nothing in it; pass lam = 1/(C T)"
-            raise ValueError(message)
         if not hasattr(self, "_stream"):
             plan = self._plan(float(self.lam), width, getattr(self, "_met", 0), **shape)
             return OnlineRun(plan, start=getattr(self, "_weights", None))
@@ -149,7 +191,3 @@ class SoftMarginModel(BaseEstimator):
 LEARNED = frozenset(
     ("_stream", "_stream_asked", "_live", "_weights", "_run", "_met", "certificate_", "n_iter_", "dual_")
 )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

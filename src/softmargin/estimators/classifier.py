@@ -4,14 +4,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from softmargin.constraints.labels import class_numbers, signs_of
 from softmargin.constraints.weights import Importance, importance
-from softmargin.data.matrix import with_constant
-from softmargin.estimators._base import SoftMarginModel
+from softmargin.data.matrix import row_count, with_constant
+from softmargin.estimators._base import SoftMarginModel, StreamMethod
+from softmargin.estimators._inputs import class_factors, read_classes, read_labels
 from softmargin.kernels.constraints import ClassConstraints, Constraints
 from softmargin.kernels.rows import DenseRows, SparseRows
 from softmargin.solvers.choose import solve
@@ -93,40 +91,45 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SoftMarginClassifier":
         """Solve the whole problem; ``certificate_`` says how well."""
-        self._check_parameters()
-        rows, y = self._rows(X, reset=True), self._labels(X, y)
-        classes, numbers = np.unique(y, return_inverse=True)
-        if classes.size < 2:
-            message = f"y holds one class only, {classes[0]!r}: there is nothing to tell apart"
-            raise ValueError(message)
-        matter = importance(y.size, sample_weight, self.weighting)
-        factors = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=y))
-        task, lam = self._task(matter.total)
-        plan = self._plan(lam, self._width(), **self._shape(classes))
-        stream = self._constraints(rows, numbers, matter, factors)
-        batch = stream._replace(price=matter.whole_price * factors[numbers])
-        self._conclude(matter.total, lambda: solve(task, stream, batch, plan, matter.order()))
-        self.classes_ = classes
+        with self._all_or_nothing():
+            self._check_parameters()
+            rows = self._rows(X, reset=True)
+            y = read_labels(y, row_count(rows))
+            classes, numbers = np.unique(y, return_inverse=True)
+            if classes.size < 2:
+                message = f"y holds one class only, {classes.tolist()[0]!r}: there is nothing to tell apart"
+                raise ValueError(message)
+            matter = importance(y.size, sample_weight, self.weighting)
+            mass = np.bincount(numbers, matter.whole_price, classes.size)
+            factors = class_factors(self.class_weight, classes, mass)
+            task, lam = self._task(matter.total)
+            plan = self._plan(lam, self._width(), **self._shape(classes))
+            stream = self._constraints(rows, numbers, matter, factors)
+            batch = stream._replace(price=matter.whole_price * factors[numbers])
+            self._conclude(matter.total, lambda: solve(task, stream, batch, plan, matter.order()))
+            self.classes_ = classes
+        self._warn_unless_converged()
         return self
 
+    @StreamMethod
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "SoftMarginClassifier":
         """One step of the online algorithm for each row, in the order given; a refused call learns nothing."""
         if classes is None and sample_weight is None and self._learn_live(X, y):
             return self
-        self._check_parameters()
-        rows = self._rows(X, reset=not self.__sklearn_is_fitted__())
-        y, classes = self._labels(X, y), self._stream_classes(classes)
-        numbers, factors = class_numbers(y, classes), self._stream_factors(classes)
-        matter = importance(y.size, sample_weight, self.weighting)
-        constraints = self._constraints(rows, numbers, matter, factors)
-        stream = self._stream_for(self._width(), **self._shape(classes))
-        self._keep_stream(stream.after(constraints, matter.order()))
-        self.classes_ = classes
-        if not hasattr(self, "_live"):
-            once = Importance(ONE, ONE, None)
-            self._live = {
-                label: self._constraints(rows, np.array([k]), once, factors) for k, label in enumerate(classes.tolist())
-            }
+        with self._all_or_nothing():
+            self._check_parameters()
+            rows = self._rows(X, reset=not self.__sklearn_is_fitted__())
+            y, classes = read_labels(y, row_count(rows)), self._stream_classes(classes)
+            numbers, factors = class_numbers(y, classes), self._stream_factors(classes)
+            matter = importance(y.size, sample_weight, self.weighting)
+            constraints = self._constraints(rows, numbers, matter, factors)
+            stream = self._stream_for(self._width(), **self._shape(classes))
+            self._keep_stream(stream.after(constraints, matter.order()))
+            self.classes_ = classes
+            if not hasattr(self, "_live"):
+                once = Importance(ONE, ONE, None)
+                places = enumerate(classes.tolist())
+                self._live = {label: self._constraints(rows, np.array([k]), once, factors) for k, label in places}
         return self
 
     def _learn_live(self, X: Any, y: Any) -> bool:
@@ -139,7 +142,7 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
             or X.dtype != np.float64
             or X.shape != (1, self.n_features_in_)
             or not X.flags.c_contiguous
-            or len(y) != 1
+            or not ((type(y) is np.ndarray and y.shape == (1,)) or (type(y) is list and len(y) == 1))
             or self._asked() != self._stream_asked
         ):
             return False
@@ -150,19 +153,6 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
         row = DenseRows(X)
         return self._stream.learn_one(like._replace(rows=with_constant(row) if self._has_dummy() else row))
 
-    def _labels(self, X: Any, y: Any) -> np.ndarray:
-        if y is None:
-            message = "SoftMarginClassifier requires y to be passed, but the target y is None: pass one label a row"
-            raise ValueError(message)
-        y = column_or_1d(y, warn=True)
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            row = int(np.argmin(np.isfinite(y)))
-            message = f"y[{row}] is {y[row]}: a label is never NaN or infinity (inf)"
-            raise ValueError(message)
-        check_classification_targets(y)
-        check_consistent_length(X, y)
-        return y
-
     def _stream_classes(self, classes: Any) -> np.ndarray:
         """The classes of a stream: told at its first call, the same ever after."""
         known: np.ndarray | None = getattr(self, "classes_", None)
@@ -171,10 +161,7 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
                 message = "classes is not set: the first partial_fit is told all classes that may come"
                 raise ValueError(message)
             return known
-        told = np.unique(np.asarray(classes))
-        if told.size < 2:
-            message = f"classes holds one class only, {told.tolist()}: there is nothing to tell apart"
-            raise ValueError(message)
+        told = read_classes(classes)
         if known is not None and not np.array_equal(known, told):
             message = f"classes is {told.tolist()}, but the stream began with {known.tolist()}"
             raise ValueError(message)
@@ -187,13 +174,15 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
                 "class to weight"
             )
             raise ValueError(message)
-        return np.asarray(compute_class_weight(self.class_weight, classes=classes, y=classes))
+        return class_factors(self.class_weight, classes, np.ones(classes.size))
 
     # ------------------------------------------------------------------------------- the problem
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._refuse_unless(self.multiclass in MULTICLASS, "multiclass", f"one of {', '.join(MULTICLASS)}")
+        for name in ("fit_intercept", "penalize_intercept"):
+            self._refuse_unless(isinstance(getattr(self, name), (bool, np.bool_)), name, "True or False")
 
     def _has_dummy(self) -> bool:
         return bool(self.fit_intercept and self.penalize_intercept)
@@ -232,9 +221,7 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Score of the second of two classes, or of every class."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        scores = np.asarray(X @ self.coef_.T + self.intercept_)
+        scores = np.asarray(self._finite_matrix(X) @ self.coef_.T + self.intercept_)
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> np.ndarray:
@@ -245,8 +232,8 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
 
     def margins(self, X: Any, y: Any) -> np.ndarray:
         """How far each row is on the right side of the closest other class; negative where it is wrong."""
-        numbers = self._known_numbers(X, y)
         scores = self.decision_function(X)
+        numbers = self._numbers(y, len(scores))
         if scores.ndim == 1:
             return scores * signs_of(numbers)
         right = scores[np.arange(numbers.size), numbers]
@@ -258,7 +245,8 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
 
         "max": against the closest wrong class; "sum" and "ovr": added over their constraints.
         """
-        numbers, scores = self._known_numbers(X, y), self.decision_function(X)
+        scores = self.decision_function(X)
+        numbers = self._numbers(y, len(scores))
         if scores.ndim == 1 or self.multiclass == "max":
             return np.maximum(0.0, 1.0 - self.margins(X, y))
         mine = np.arange(numbers.size), numbers
@@ -273,6 +261,5 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
         """How many rows lie outside, on and inside the margin, and how many on the wrong side (the 0-1 loss)."""
         return count_points(self.margins(X, y), tolerance)
 
-    def _known_numbers(self, X: Any, y: Any) -> np.ndarray:
-        check_is_fitted(self)
-        return class_numbers(self._labels(X, y), self.classes_)
+    def _numbers(self, y: Any, rows: int) -> np.ndarray:
+        return class_numbers(read_labels(y, rows), self.classes_)

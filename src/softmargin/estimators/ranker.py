@@ -3,12 +3,13 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from softmargin.constraints.groups import pairs_of_groups
-from softmargin.constraints.pairs import pair_rows
+from softmargin.constraints.pairs import as_pairs, pair_rows
 from softmargin.constraints.weights import Importance, importance, numbers_of
-from softmargin.estimators._base import SoftMarginModel
+from softmargin.data.matrix import row_count
+from softmargin.estimators._base import SoftMarginModel, StreamMethod
+from softmargin.estimators._inputs import read_column, read_grades
 from softmargin.kernels.constraints import Constraints
 from softmargin.kernels.rows import DenseRows, SparseRows
 from softmargin.solvers.choose import solve
@@ -73,44 +74,48 @@ class SoftMarginRanker(SoftMarginModel):
 
     def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> "SoftMarginRanker":
         """Learn from grades ``y``: within a group of ``qid``, a higher grade is better than every lower one."""
-        self._check_parameters()
-        rows, y = self._rows(X, reset=True), _grades(X, y)
-        if qid is not None:
-            qid = column_or_1d(qid)
-            check_consistent_length(X, qid)
-        weight = None if sample_weight is None else numbers_of(sample_weight, y.size, "sample_weight")
-        pairs, weight = pairs_of_groups(y, qid, weight)
-        if pairs.shape[0] == 0:
-            message = "y holds no two different grades within a group: there is nothing to compare"
-            raise ValueError(message)
-        return self._solve(rows, pairs, importance(pairs.shape[0], weight, self.weighting), y.size)
+        with self._all_or_nothing():
+            self._check_parameters()
+            rows = self._rows(X, reset=True)
+            y = read_grades(y, row_count(rows))
+            groups = None if qid is None else read_column(qid, y.size, "qid", "group number")
+            weight = None if sample_weight is None else numbers_of(sample_weight, y.size, "sample_weight")
+            pairs, weight = pairs_of_groups(y, groups, weight)
+            if pairs.shape[0] == 0:
+                message = f"y holds no two different grades within a group (n_samples = {y.size}): there is nothing to compare"
+                raise ValueError(message)
+            self._solve(rows, pairs, importance(pairs.shape[0], weight, self.weighting, name="sample_weight"))
+        self._warn_unless_converged()
+        return self
 
     def fit_pairs(self, X: Any, pairs: Any, weight: Any = None, margin: Any = None) -> "SoftMarginRanker":
         """Learn from ``pairs[t] = (better, worse)``, row numbers of X; ``margin`` is how much better, 1 by default."""
-        self._check_parameters()
-        rows, count = self._rows(X, reset=True), _length(X)
-        pairs = np.asarray(pairs)
-        matter = importance(len(pairs), weight, self.weighting, 1.0 if margin is None else margin, "weight")
-        return self._solve(rows, pairs, matter, count)
+        with self._all_or_nothing():
+            self._check_parameters()
+            rows, pairs = self._rows(X, reset=True), as_pairs(pairs)
+            self._solve(rows, pairs, self._importance(pairs, weight, margin))
+        self._warn_unless_converged()
+        return self
 
-    def _solve(
-        self, rows: DenseRows | SparseRows, pairs: np.ndarray, matter: Importance, count: int
-    ) -> "SoftMarginRanker":
-        stream = _constraints(rows, pairs, matter, count)
+    def _importance(self, pairs: np.ndarray, weight: Any, margin: Any) -> Importance:
+        return importance(len(pairs), weight, self.weighting, 1.0 if margin is None else margin, "weight")
+
+    def _solve(self, rows: DenseRows | SparseRows, pairs: np.ndarray, matter: Importance) -> None:
+        stream = _constraints(rows, pairs, matter)
         task, lam = self._task(matter.total)
         plan = self._plan(lam, int(self.n_features_in_))
         batch = stream._replace(price=matter.whole_price)
         self._conclude(matter.total, lambda: solve(task, stream, batch, plan, matter.order()))
-        return self
 
+    @StreamMethod
     def partial_fit_pairs(self, X: Any, pairs: Any, weight: Any = None, margin: Any = None) -> "SoftMarginRanker":
         """One step of the online algorithm for each pair, in the order given; a refused call learns nothing."""
-        self._check_parameters()
-        rows, count = self._rows(X, reset=not self.__sklearn_is_fitted__()), _length(X)
-        pairs = np.asarray(pairs)
-        matter = importance(len(pairs), weight, self.weighting, 1.0 if margin is None else margin, "weight")
-        constraints = _constraints(rows, pairs, matter, count)
-        self._keep_stream(self._stream_for(int(self.n_features_in_)).after(constraints, matter.order()))
+        with self._all_or_nothing():
+            self._check_parameters()
+            rows, pairs = self._rows(X, reset=not self.__sklearn_is_fitted__()), as_pairs(pairs)
+            matter = self._importance(pairs, weight, margin)
+            constraints = _constraints(rows, pairs, matter)
+            self._keep_stream(self._stream_for(int(self.n_features_in_)).after(constraints, matter.order()))
         return self
 
     # ------------------------------------------------------------------------------- what was learned
@@ -122,9 +127,7 @@ class SoftMarginRanker(SoftMarginModel):
 
     def predict(self, X: Any) -> np.ndarray:
         """The utility of each row; higher is better."""
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return np.asarray(X @ self.coef_)
+        return np.asarray(self._finite_matrix(X) @ self.coef_)
 
     def rank(self, X: Any) -> np.ndarray:
         """Row numbers, best first; equals keep their order."""
@@ -132,8 +135,10 @@ class SoftMarginRanker(SoftMarginModel):
 
     def score(self, X: Any, y: Any, qid: Any = None) -> float:
         """Share of the pairs implied by grades ``y`` that the utilities order rightly; a tie counts half."""
-        utility, y = self.predict(X), _grades(X, y)
-        pairs, _ = pairs_of_groups(y, None if qid is None else column_or_1d(qid), None)
+        utility = self.predict(X)
+        y = read_grades(y, utility.size)
+        groups = None if qid is None else read_column(qid, y.size, "qid", "group number")
+        pairs, _ = pairs_of_groups(y, groups, None)
         ahead = utility[pairs[:, 0]] - utility[pairs[:, 1]]
         return float(np.mean((ahead > 0) + 0.5 * (ahead == 0))) if ahead.size else float("nan")
 
@@ -152,25 +157,6 @@ class SoftMarginRanker(SoftMarginModel):
         return count_points(self.margins(X, pairs), tolerance)
 
 
-def _constraints(rows: DenseRows | SparseRows, pairs: np.ndarray, matter: Importance, count: int) -> Constraints:
-    compared = pair_rows(rows, pairs, count)
+def _constraints(rows: DenseRows | SparseRows, pairs: np.ndarray, matter: Importance) -> Constraints:
+    compared = pair_rows(rows, pairs, row_count(rows))
     return Constraints(compared, np.ones(matter.price.size), matter.required, matter.price)
-
-
-def _length(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def _grades(X: Any, y: Any) -> np.ndarray:
-    if y is None:
-        message = "SoftMarginRanker requires y to be passed, but the target y is None: pass one grade a row"
-        raise ValueError(message)
-    y = column_or_1d(y, warn=True)
-    if y.dtype.kind not in "iufb":
-        y = y.astype(np.float64)
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        row = int(np.argmin(np.isfinite(y)))
-        message = f"y[{row}] is {y[row]}: a grade is never NaN or infinity (inf)"
-        raise ValueError(message)
-    check_consistent_length(X, y)
-    return y

@@ -5,11 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from softmargin.kernels.checks import LONGEST_ROW2
 from softmargin.kernels.ledger import NO_AVERAGE, WEIGHTED, record
 from softmargin.kernels.rows import add_scaled, dot, prefetch, prefetch_pointer, squared_norm
 
 LOOK_AHEAD = 8  # rows; measured flat from 4 to 16
-SMALLEST_SCALE = 1e-9
+# The average is a difference of two sums that grow like 1/scale and lose digits: beyond these the scale is folded in.
+SMALLEST_SCALE, LARGEST_SCALE = 1e-4, 1e4
 
 
 class OnlineRules(NamedTuple):
@@ -121,15 +123,15 @@ def learn_in_order(constraints, order, steps, rules, state):
         sign, required, price = signs[t], requires[t], prices[t]
         product = dot(rows, t, v)
         margin = sign * (ledger["scale"] * product + bias[0, 0])
-        if not np.isfinite(margin) or ledger["records"] == trace.shape[0]:
-            return i
-        ledger["steps"] += 1.0
         slack = max(0.0, required - margin)
         length2 = squared_norm(rows, t, v.shape[0]) if slack > 0.0 else 0.0
+        if not (np.isfinite(margin) and length2 <= LONGEST_ROW2) or ledger["records"] == trace.shape[0]:
+            return i
+        ledger["steps"] += 1.0
         force = pay(ledger, rules.lam, rules.squared, required, margin, price, sign * product, length2)
         step = steps[i] if steps.shape[0] > 0 else adaptive_step(ledger, rules.lam)
         ledger["scale"] *= 1.0 - step * rules.lam
-        if abs(ledger["scale"]) < SMALLEST_SCALE:
+        if not SMALLEST_SCALE <= abs(ledger["scale"]) <= LARGEST_SCALE:
             product *= ledger["scale"]
             fold(ledger, v, debt)
         if force > 0.0:

@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from softmargin.kernels.checks import LONGEST_ROW2
 from softmargin.kernels.class_rows import add_outer, scores
 from softmargin.kernels.ledger import NO_AVERAGE, WEIGHTED, record
-from softmargin.kernels.online import SMALLEST_SCALE, adaptive_step, fold, look_ahead, push_bias
+from softmargin.kernels.online import LARGEST_SCALE, SMALLEST_SCALE, adaptive_step, fold, look_ahead, push_bias
 from softmargin.kernels.rows import squared_norm
 
 # One slack a row, for the closest wrong class; one for each wrong class; or one for each class against the rest.
@@ -133,17 +134,17 @@ def learn_classes_in_order(constraints, order, steps, rules, state):
         scores(rows, t, v, along)
         score[:] = ledger["scale"] * along + bias[0]
         margin = shortfalls(score, label, required, rules.form, short)
-        if not np.isfinite(margin) or ledger["records"] == trace.shape[0]:
+        length2 = squared_norm(rows, t, v.shape[0])
+        if not (np.isfinite(margin) and length2 <= LONGEST_ROW2) or ledger["records"] == trace.shape[0]:
             return i
         ledger["steps"] += 1.0
-        length2 = squared_norm(rows, t, v.shape[0])
         loss, _, _ = pulls_of(short, label, price, rules.squared, rules.form, 0.0, pull)
         ledger["longest"] = max(ledger["longest"], 2.0 * length2 if loss > 0.0 else 0.0)
         gradient2 = length2 * np.dot(pull, pull)
         pay_classes(ledger, rules.lam, required, rules.squared, margin, price, loss, np.dot(pull, along), gradient2)
         step = steps[i] if steps.shape[0] > 0 else adaptive_step(ledger, rules.lam)
         ledger["scale"] *= 1.0 - step * rules.lam
-        if abs(ledger["scale"]) < SMALLEST_SCALE:
+        if not SMALLEST_SCALE <= abs(ledger["scale"]) <= LARGEST_SCALE:
             fold(ledger, v.ravel(), debt.ravel())
         if loss > 0.0:
             soften = 2.0 * price * step * length2

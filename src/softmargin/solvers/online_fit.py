@@ -55,7 +55,7 @@ def proof_passes(max_passes: int) -> frozenset[int]:
     Proofs stay a small part of the work, and each looks at the duals of the latter half of the passes only.
     """
     passes = {max_passes}
-    while max_passes > 1:
+    while max_passes > 3:
         max_passes //= 2
         passes.add(max_passes)
     return frozenset(passes)

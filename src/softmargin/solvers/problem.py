@@ -4,36 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from softmargin.data.matrix import stored_numbers
 from softmargin.kernels.constraints import Constraints
-from softmargin.kernels.rows import ConstantRows, DenseRows, PairRows, Rows, SparseRows
 from softmargin.kernels.sums import gap_terms, margins_of, weights_of
 from softmargin.solvers.parallel import over_ranges
-
-
-def stored_numbers(rows: Rows) -> int:
-    """How many values one pass over the rows reads."""
-    match rows:
-        case DenseRows(X):
-            return int(X.size)
-        case SparseRows(data, _, _):
-            return int(data.size)
-        case PairRows(inner, better, _):
-            return stored_numbers(inner) * 2 * better.size // max(1, row_count(inner))
-        case ConstantRows(inner, _):
-            return stored_numbers(inner) + row_count(inner)
-
-
-def row_count(rows: Rows) -> int:
-    """How many rows there are."""
-    match rows:
-        case DenseRows(X):
-            return int(X.shape[0])
-        case SparseRows(_, _, indptr):
-            return int(indptr.size - 1)
-        case PairRows(_, better, _):
-            return int(better.size)
-        case ConstantRows(inner, _):
-            return row_count(inner)
 
 
 @dataclass(frozen=True)
