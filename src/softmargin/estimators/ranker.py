@@ -82,7 +82,7 @@ class SoftMarginRanker(SoftMarginModel):
             weight = None if sample_weight is None else numbers_of(sample_weight, y.size, "sample_weight")
             pairs, weight = pairs_of_groups(y, groups, weight)
             if pairs.shape[0] == 0:
-                message = f"y holds no two different grades within a group (n_samples = {y.size}): there is nothing to compare"
+                message = f"y has no two different grades within a group (n_samples = {y.size}): nothing to compare"
                 raise ValueError(message)
             self._solve(rows, pairs, importance(pairs.shape[0], weight, self.weighting, name="sample_weight"))
         self._warn_unless_converged()
