@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
+from threadpoolctl import threadpool_limits
 
 
 class Program(NamedTuple):
@@ -65,7 +66,8 @@ def worth(program, w, bias):
 def solve(program):
     """The best fixed weights, by the solver that suits the program."""
     one_each = program.owner.shape == (len(program.Z),) * 2
-    w, bias = _descend(program) if program.squared and one_each else _satisfy(program)
+    with threadpool_limits(1):  # small matrices: threads that wait for each other cost a hundred times the sums
+        w, bias = _descend(program) if program.squared and one_each else _satisfy(program)
     return Best(w, bias, worth(program, w, bias))
 
 

@@ -163,6 +163,25 @@ def test_in_a_stream_a_price_of_zero_still_takes_its_turn():
     assert model.regret_.steps[-1] == 71
 
 
+@pytest.mark.parametrize("weighting", ["slack", "margin", "replicate"])
+def test_in_a_stream_weights_of_zero_may_come_alone(weighting):
+    """Weighted rows one at a time are the weighted rows at once, also where the weight of a whole call is zero."""
+    case, pairs, k = stream(14), comparisons(14), np.random.default_rng(2).integers(0, 3, 70)
+    options = {"lam": 0.2, "weighting": weighting}
+    whole = SoftMarginClassifier(**options).partial_fit(case.X, case.label, classes=[0, 1], sample_weight=k)
+    single = SoftMarginClassifier(**options)
+    for t in range(70):
+        row = slice(t, t + 1)
+        single.partial_fit(case.X[row], case.label[row], classes=[0, 1], sample_weight=k[row])
+    assert close(single.coef_, whole.coef_, 1e-12)
+    assert close(single.regret_.paid, whole.regret_.paid, 1e-12)
+    whole = SoftMarginRanker(**options).partial_fit_pairs(pairs.X, pairs.pairs, weight=k)
+    single = SoftMarginRanker(**options)
+    for t in range(70):
+        single.partial_fit_pairs(pairs.X, pairs.pairs[t : t + 1], weight=k[t : t + 1])
+    assert close(single.coef_, whole.coef_, 1e-12)
+
+
 # ------------------------------------------------------------------------------- what cannot be repeated
 
 
