@@ -91,6 +91,15 @@ def pay(ledger, lam, squared, required, margin, price, along, length2):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def weigh(ledger, averaging):
+    """OUT ``ledger``: let the weights after this step into the average; returns how much they count."""
+    weight = ledger["steps"] if averaging == WEIGHTED else 1.0
+    ledger["weight_sum"] += weight
+    ledger["scale_sum"] += weight * ledger["scale"]
+    return weight
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def push_bias(ledger, bias, k, pull):
     """OUT ``ledger, bias``: the step of the free intercept of class k (0 where there are no classes)."""
     bias[2, k] += pull
@@ -153,10 +162,7 @@ def learn_in_order(constraints, order, steps, rules, state):
                 state.forces[t] += force
             if rules.free_bias:
                 push_bias(ledger, bias, 0, force * sign)
-        weight = ledger["steps"] if rules.averaging == WEIGHTED else 1.0
-        ledger["weight_sum"] += weight
-        ledger["scale_sum"] += weight * ledger["scale"]
-        bias[1, 0] += weight * bias[0, 0]
+        bias[1, 0] += weigh(ledger, rules.averaging) * bias[0, 0]
         if ledger["steps"] >= ledger["next"]:
             record(ledger, rules.strong, abs(bias[2, 0]), rules.lam, trace)
     return order.shape[0]

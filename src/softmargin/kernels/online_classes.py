@@ -7,8 +7,8 @@ from numba import njit
 
 from softmargin.kernels.checks import LONGEST_ROW2
 from softmargin.kernels.class_rows import add_outer, scores
-from softmargin.kernels.ledger import NO_AVERAGE, WEIGHTED, record
-from softmargin.kernels.online import LARGEST_SCALE, SMALLEST_SCALE, adaptive_step, fold, look_ahead, push_bias
+from softmargin.kernels.ledger import NO_AVERAGE, record
+from softmargin.kernels.online import LARGEST_SCALE, SMALLEST_SCALE, adaptive_step, fold, look_ahead, push_bias, weigh
 from softmargin.kernels.rows import squared_norm
 
 # One slack a row, for the closest wrong class; one for each wrong class; or one for each class against the rest.
@@ -103,12 +103,48 @@ def pay_classes(ledger, lam, required, squared, margin, price, loss, along, leng
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def add_and_measure(rows, t, pull, factor, V, before, after):
-    """OUT ``V, before, after``: ``V += factor * row pull'``; returns how much |V|^2 grew, without cancellation."""
-    scores(rows, t, V, before)
-    add_outer(rows, t, factor * pull, V)
-    scores(rows, t, V, after)
-    return factor * np.dot(pull, before + after)
+def product(a, b):
+    """``a . b``; loops, because array arithmetic takes seconds to compile."""
+    total = 0.0
+    for k in range(a.shape[0]):
+        total += a[k] * b[k]
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def one_norm(a):
+    """The sum of absolute values."""
+    total = 0.0
+    for k in range(a.shape[0]):
+        total += abs(a[k])
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_scaled_outer(rows, t, pull, factor, V, scratch):
+    """OUT ``V, scratch``: ``V += factor * row pull'``."""
+    for k in range(pull.shape[0]):
+        scratch[k] = factor * pull[k]
+    add_outer(rows, t, scratch, V)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_and_measure(rows, t, pull, factor, V, scratch):
+    """OUT ``V, scratch``: as ``add_scaled_outer``; returns how much |V|^2 grew, without cancellation."""
+    scores(rows, t, V, scratch)
+    before = product(pull, scratch)
+    add_scaled_outer(rows, t, pull, factor, V, scratch)
+    scores(rows, t, V, scratch)
+    return factor * (before + product(pull, scratch))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def follow_biases(ledger, bias, pull, weight, free):
+    """OUT ``ledger, bias``: the steps of the free intercepts, and their averages."""
+    for k in range(pull.shape[0]):
+        if free and pull[k] != 0.0:
+            push_bias(ledger, bias, k, pull[k])
+        bias[1, k] += weight * bias[0, k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -132,7 +168,8 @@ def learn_classes_in_order(constraints, order, steps, rules, state):
         t = order[i]
         label, required, price = labels[t], requires[t], prices[t]
         scores(rows, t, v, along)
-        score[:] = ledger["scale"] * along + bias[0]
+        for k in range(classes):
+            score[k] = ledger["scale"] * along[k] + bias[0, k]
         margin = shortfalls(score, label, required, rules.form, short)
         length2 = squared_norm(rows, t, v.shape[0])
         if not (np.isfinite(margin) and length2 <= LONGEST_ROW2) or ledger["records"] == trace.shape[0]:
@@ -140,8 +177,8 @@ def learn_classes_in_order(constraints, order, steps, rules, state):
         ledger["steps"] += 1.0
         loss, _, _ = pulls_of(short, label, price, rules.squared, rules.form, 0.0, pull)
         ledger["longest"] = max(ledger["longest"], 2.0 * length2 if loss > 0.0 else 0.0)
-        gradient2 = length2 * np.dot(pull, pull)
-        pay_classes(ledger, rules.lam, required, rules.squared, margin, price, loss, np.dot(pull, along), gradient2)
+        gradient2 = length2 * product(pull, pull)
+        pay_classes(ledger, rules.lam, required, rules.squared, margin, price, loss, product(pull, along), gradient2)
         step = steps[i] if steps.shape[0] > 0 else adaptive_step(ledger, rules.lam)
         ledger["scale"] *= 1.0 - step * rules.lam
         if not SMALLEST_SCALE <= abs(ledger["scale"]) <= LARGEST_SCALE:
@@ -151,20 +188,16 @@ def learn_classes_in_order(constraints, order, steps, rules, state):
             _, force, conjugate = pulls_of(short, label, price, rules.squared, rules.form, soften, pull)
             ledger["gain"] += force * required - conjugate
             change = step / ledger["scale"]
-            ledger["v_norm2"] = max(0.0, ledger["v_norm2"] + add_and_measure(rows, t, pull, change, v, along, score))
+            grown = add_and_measure(rows, t, pull, change, v, score)
+            ledger["v_norm2"] = max(0.0, ledger["v_norm2"] + grown)
             if rules.averaging != NO_AVERAGE:
-                add_outer(rows, t, change * ledger["scale_sum"] * pull, debt)
+                add_scaled_outer(rows, t, pull, change * ledger["scale_sum"], debt, score)
             if not rules.strong:
-                ledger["u_norm2"] = max(0.0, ledger["u_norm2"] + add_and_measure(rows, t, pull, 1.0, u, along, score))
-            for k in range(classes):
-                if state.forces.shape[0] > 0 and (k != label or rules.form == OVR):
+                ledger["u_norm2"] = max(0.0, ledger["u_norm2"] + add_and_measure(rows, t, pull, 1.0, u, score))
+            for k in range(classes if state.forces.shape[0] > 0 else 0):
+                if k != label or rules.form == OVR:
                     state.forces[t, k] += abs(pull[k])
-                if rules.free_bias and pull[k] != 0.0:
-                    push_bias(ledger, bias, k, pull[k])
-        weight = ledger["steps"] if rules.averaging == WEIGHTED else 1.0
-        ledger["weight_sum"] += weight
-        ledger["scale_sum"] += weight * ledger["scale"]
-        bias[1] += weight * bias[0]
+        follow_biases(ledger, bias, pull, weigh(ledger, rules.averaging), rules.free_bias)
         if ledger["steps"] >= ledger["next"]:
-            record(ledger, rules.strong, np.abs(bias[2]).sum(), rules.lam, trace)
+            record(ledger, rules.strong, one_norm(bias[2]), rules.lam, trace)
     return order.shape[0]

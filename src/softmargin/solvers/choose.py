@@ -1,12 +1,14 @@
 """One door to every solver: which one runs, on what, and what comes back."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from softmargin.kernels.constraints import Constraints
+from softmargin.kernels.constraints import ClassConstraints, Constraints
 from softmargin.solvers.certificate import solution_at
+from softmargin.solvers.class_problem import ClassProblem, class_solution_at
 from softmargin.solvers.online import OnlineRun, Plan
 from softmargin.solvers.online_fit import solve_online
 from softmargin.solvers.problem import Gap, Problem, Solution
@@ -23,6 +25,11 @@ class Task:
     tol: float
     max_passes: float
     rng: np.random.Generator
+
+    @property
+    def whole_passes(self) -> int:
+        """``max_passes`` for who counts in whole passes; inf is a number here."""
+        return int(min(self.max_passes, 2.0**53))
 
 
 @dataclass(frozen=True)
@@ -57,15 +64,49 @@ def solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) ->
     batch = batch._replace(price=task.C * batch.price)
     if isinstance(batch, Constraints):
         return _solve_rows(task, stream, Problem(batch, plan.width, plan.squared, plan.free_bias), plan, order)
-    raise NotImplementedError
+    if plan.form == "ovr":
+        return _solve_each(task, stream, batch, plan, order)
+    problem = ClassProblem(batch, plan.width, plan.classes, plan.form == "sum", plan.squared, plan.free_bias)
+    prove = partial(class_solution_at, problem)
+    solution, run = solve_online(stream, plan, order, task.C, prove, task.tol, task.whole_passes, task.rng)
+    return Answer.of(solution, "online", run)
 
 
 def _solve_rows(task: Task, stream: Constraints, problem: Problem, plan: Plan, order: np.ndarray) -> Answer:
-    if task.solver in ("online", "auto"):
+    def prove(w: np.ndarray, bias: np.ndarray, dual: np.ndarray, passes: float, reason: str) -> Solution:
+        return solution_at(problem, w, float(bias[0]), dual, passes, reason)
 
-        def prove(w: np.ndarray, bias: np.ndarray, dual: np.ndarray, passes: float, reason: str) -> Solution:
-            return solution_at(problem, w, float(bias[0]), dual, passes, reason)
+    solution, run = solve_online(stream, plan, order, task.C, prove, task.tol, task.whole_passes, task.rng)
+    return Answer.of(solution, "online", run)
 
-        solution, run = solve_online(stream, plan, order, task.C, prove, task.tol, int(task.max_passes), task.rng)
-        return Answer.of(solution, "online", run)
-    raise NotImplementedError
+
+def _solve_each(task: Task, stream: ClassConstraints, batch: ClassConstraints, plan: Plan, order: np.ndarray) -> Answer:
+    """Each class against the rest: problems that share nothing but their rows."""
+    signs = np.where(np.arange(plan.classes)[:, None] == batch.label, 1.0, -1.0)
+    problems = [
+        Problem(Constraints(batch.rows, sign, batch.required, batch.price), plan.width, plan.squared, plan.free_bias)
+        for sign in signs
+    ]
+
+    def prove(W: np.ndarray, bias: np.ndarray, dual: np.ndarray, passes: float, reason: str) -> Solution:
+        parts = [
+            solution_at(problem, np.ascontiguousarray(W[:, k]), float(bias[k]), dual[:, k], passes, reason)
+            for k, problem in enumerate(problems)
+        ]
+        return together(parts, passes, reason)
+
+    solution, run = solve_online(stream, plan, order, task.C, prove, task.tol, task.whole_passes, task.rng)
+    return Answer.of(solution, "online", run)
+
+
+def together(parts: list[Solution], passes: float, reason: str) -> Solution:
+    """Independent problems as one: objectives and gaps add."""
+    gaps = [part.gap for part in parts]
+    gap = Gap(
+        primal=sum(gap.primal for gap in gaps),
+        dual=sum(gap.dual for gap in gaps),
+        gap=sum(gap.gap for gap in gaps),
+        distance=float(np.sqrt(sum(gap.distance**2 for gap in gaps))),
+    )
+    columns = np.column_stack([part.w for part in parts]), np.array([part.bias for part in parts])
+    return Solution(*columns, np.column_stack([part.dual for part in parts]), gap, passes, reason)

@@ -1,6 +1,7 @@
 """One problem, whatever the constraints came from, and the two maps between its weights and its duals."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -73,8 +74,8 @@ class Gap:
 class Solution:
     """What a solver hands back, at whatever moment it stopped: the best weights it met, and their proof."""
 
-    w: np.ndarray
-    bias: float
+    w: np.ndarray  # one column a class where there are several
+    bias: Any  # one number, or one a class
     dual: np.ndarray  # one multiplier a constraint, feasible
     gap: Gap  # of exactly these weights and this dual
     passes: float  # over the data
