@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
+from softmargin.kernels.lanes import LANES, add_product, load_lanes, store_lanes, zero_lanes
 from softmargin.kernels.rows import (
     ANY_ORDER,
     ONE,
@@ -21,6 +22,7 @@ from softmargin.kernels.rows import (
 )
 
 TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
+BLOCK = np.uint64(LANES)  # so many classes are met at once
 
 # Without the JIT: slow and obvious.
 
@@ -40,30 +42,40 @@ def _scores(rows, t, W, out):
     if is_kind(rows, DenseRows):
 
         def dense(rows, t, W, out):
-            X, j, stop = rows.X, ZERO, np.uint64(rows.X.shape[1])
-            out[:] = 0.0
-            # Four features a turn: with few classes, starting the loop over them is what costs (measured 2x).
-            while j + FOUR <= stop:
-                i, m, n = j + ONE, j + TWO, j + THREE
-                a, b, c, d = X[t, j], X[t, i], X[t, m], X[t, n]
-                if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
-                    for k in range(W.shape[1]):
-                        out[k] += a * W[j, k] + b * W[i, k] + c * W[m, k] + d * W[n, k]
-                j += FOUR
-            while j < stop:
-                for k in range(W.shape[1]):
-                    out[k] += X[t, j] * W[j, k]
-                j += ONE
+            k, stop = ZERO, np.uint64(rows.X.shape[1])
+            while k < np.uint64(W.shape[1]):
+                j, left, right = ZERO, zero_lanes(), zero_lanes()
+                while j + FOUR <= stop:
+                    i, m, n = j + ONE, j + TWO, j + THREE
+                    a, b, c, d = rows.X[t, j], rows.X[t, i], rows.X[t, m], rows.X[t, n]
+                    if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
+                        left = add_product(left, np.float64(a), load_lanes(W, j, k))
+                        right = add_product(right, np.float64(b), load_lanes(W, i, k))
+                        left = add_product(left, np.float64(c), load_lanes(W, m, k))
+                        right = add_product(right, np.float64(d), load_lanes(W, n, k))
+                    j += FOUR
+                while j < stop:
+                    left = add_product(left, np.float64(rows.X[t, j]), load_lanes(W, j, k))
+                    j += ONE
+                store_lanes(out, ZERO, k, add_product(left, 1.0, right))
+                k += BLOCK
 
         return dense
     if is_kind(rows, SparseRows):
 
         def sparse(rows, t, W, out):
-            out[:] = 0.0
-            for i in range(rows.indptr[t], rows.indptr[t + ONE]):
-                value, j = rows.data[i], rows.indices[i]
-                for k in range(W.shape[1]):
-                    out[k] += value * W[j, k]
+            k, stop = ZERO, rows.indptr[t + ONE]
+            while k < np.uint64(W.shape[1]):
+                i, left, right = rows.indptr[t], zero_lanes(), zero_lanes()
+                while i + ONE < stop:
+                    a, b = np.float64(rows.data[i]), np.float64(rows.data[i + ONE])
+                    left = add_product(left, a, load_lanes(W, np.uint64(rows.indices[i]), k))
+                    right = add_product(right, b, load_lanes(W, np.uint64(rows.indices[i + ONE]), k))
+                    i += TWO
+                if i < stop:
+                    left = add_product(left, np.float64(rows.data[i]), load_lanes(W, np.uint64(rows.indices[i]), k))
+                store_lanes(out, ZERO, k, add_product(left, 1.0, right))
+                k += BLOCK
 
         return sparse
     if is_kind(rows, ConstantRows):
@@ -83,20 +95,39 @@ def _add_outer(rows, t, coefficients, W):
     if is_kind(rows, DenseRows):
 
         def dense(rows, t, coefficients, W):
-            for j in range(rows.X.shape[1]):
-                value = rows.X[t, j]
-                if value != 0.0:
-                    for k in range(W.shape[1]):
-                        W[j, k] += value * coefficients[k]
+            k, stop = ZERO, np.uint64(rows.X.shape[1])
+            while k + BLOCK <= np.uint64(W.shape[1]):
+                j, step = ZERO, load_lanes(coefficients, ZERO, k)
+                while j < stop:
+                    value = np.float64(rows.X[t, j])
+                    if value != 0.0:
+                        store_lanes(W, j, k, add_product(load_lanes(W, j, k), value, step))
+                    j += ONE
+                k += BLOCK
+            if k < np.uint64(W.shape[1]):
+                for n in range(stop):
+                    value = np.float64(rows.X[t, n])
+                    if value != 0.0:
+                        for m in range(k, np.uint64(W.shape[1])):
+                            W[n, m] += value * coefficients[m]
 
         return dense
     if is_kind(rows, SparseRows):
 
         def sparse(rows, t, coefficients, W):
-            for i in range(rows.indptr[t], rows.indptr[t + ONE]):
-                value, j = rows.data[i], rows.indices[i]
-                for k in range(W.shape[1]):
-                    W[j, k] += value * coefficients[k]
+            k, stop = ZERO, rows.indptr[t + ONE]
+            while k + BLOCK <= np.uint64(W.shape[1]):
+                i, step = rows.indptr[t], load_lanes(coefficients, ZERO, k)
+                while i < stop:
+                    j = np.uint64(rows.indices[i])
+                    store_lanes(W, j, k, add_product(load_lanes(W, j, k), np.float64(rows.data[i]), step))
+                    i += ONE
+                k += BLOCK
+            if k < np.uint64(W.shape[1]):
+                for n in range(rows.indptr[t], stop):
+                    value, place = np.float64(rows.data[n]), rows.indices[n]
+                    for m in range(k, np.uint64(W.shape[1])):
+                        W[place, m] += value * coefficients[m]
 
         return sparse
     if is_kind(rows, ConstantRows):
