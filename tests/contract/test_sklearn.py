@@ -17,7 +17,7 @@ CONFIGURATIONS = [
     SoftMarginRanker(loss="squared_hinge", C=0.1),
 ]
 SHUFFLING = [
-    SoftMarginClassifier(solver="online", lam=0.01, tol=0.05, random_state=0),
+    SoftMarginClassifier(solver="online", lam=1.0, tol=0.05, random_state=0),
     SoftMarginClassifier(solver="online", C=0.01, tol=0.05, multiclass="sum", random_state=0),
     SoftMarginRanker(solver="online", C=0.01, tol=0.05, loss="squared_hinge", random_state=0),
 ]
