@@ -20,6 +20,12 @@ class Importance(NamedTuple):
         """How many constraints there are, copies counted."""
         return int(self.price.size if self.copies is None else self.copies.sum())
 
+    def refuse_nothing(self, name: str) -> None:
+        """A batch whose constraints have no weight at all is a mistake; in a stream they may come alone."""
+        if not self.whole_price.any():
+            message = f"{name} is zero everywhere: there is nothing to learn from"
+            raise ValueError(message)
+
     @property
     def whole_price(self) -> np.ndarray:
         """The price of all copies together: what a batch solver needs to know."""
@@ -50,9 +56,6 @@ def importance(
     if weight is None:
         return Importance(required, ones, None)
     weight = numbers_of(weight, count, name)
-    if weighting != "margin" and not weight.any():
-        message = f"{name} is zero everywhere: there is nothing to learn from"
-        raise ValueError(message)
     if weighting == "slack":
         return Importance(required, weight, None)
     if weighting == "margin":
@@ -71,7 +74,7 @@ def importance(
 def numbers_of(values: Any, count: int, name: str) -> np.ndarray:
     """One finite number, not negative, for each constraint."""
     try:
-        values = np.asarray(values, dtype=np.float64)
+        values = np.array(values, dtype=np.float64)  # ours: read-only numbers would compile all kernels again
     except (TypeError, ValueError) as error:
         message = f"{name} does not hold numbers; it takes one for each of the {count} constraints"
         raise ValueError(message) from error

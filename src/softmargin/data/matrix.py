@@ -13,11 +13,18 @@ UNSIGNED = {4: np.uint32, 8: np.uint64}
 
 def rows_of(X: Any, name: str = "X") -> DenseRows | SparseRows:
     """Rows over the same memory where the layout allows it; every value is finite."""
-    rows = _sparse_rows(X) if sparse.issparse(X) else DenseRows(np.ascontiguousarray(X))
+    rows = _sparse_rows(X) if sparse.issparse(X) else dense_rows(np.ascontiguousarray(X))
     row = first_bad_row(rows, *X.shape)
     if row >= 0:
         _refuse(X[[row]].toarray()[0] if sparse.issparse(X) else X[row], row, name)
     return rows
+
+
+def dense_rows(X: np.ndarray) -> DenseRows:
+    """A view that cannot be written to: data often come that way, and kernels should be compiled for one kind only."""
+    X = X.view()
+    X.flags.writeable = False
+    return DenseRows(X)
 
 
 def with_constant(rows: DenseRows | SparseRows, value: float = 1.0) -> ConstantRows:
@@ -71,4 +78,6 @@ def _sparse_rows(X: Any) -> SparseRows:
         X = X.copy()
         X.sum_duplicates()
     # A view as unsigned costs nothing and saves a wrap-around test at every stored value.
-    return SparseRows(X.data, X.indices.view(UNSIGNED[X.indices.itemsize]), X.indptr.astype(np.uint64))
+    data, indices = X.data.view(), X.indices.view(UNSIGNED[X.indices.itemsize])
+    data.flags.writeable = indices.flags.writeable = False
+    return SparseRows(data, indices, X.indptr.astype(np.uint64))

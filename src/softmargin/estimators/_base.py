@@ -138,6 +138,11 @@ class SoftMarginModel(BaseEstimator):
             raise AttributeError(message)
         return run.regret()
 
+    @property
+    def support_(self) -> np.ndarray:
+        """Numbers of the constraints that hold the weights up: those whose dual is not zero."""
+        return np.flatnonzero(self.dual_.reshape(len(self.dual_), -1).any(axis=1))
+
     def _conclude(self, met: int, solve: Callable[[], Answer]) -> Answer:
         """Run a solver on ``met`` constraints; keep its answer, its certificate and any online run."""
         started = time.perf_counter()

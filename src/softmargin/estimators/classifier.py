@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin
 
 from softmargin.constraints.labels import class_numbers, signs_of
 from softmargin.constraints.weights import Importance, importance
-from softmargin.data.matrix import row_count, with_constant
+from softmargin.data.matrix import dense_rows, row_count, with_constant
 from softmargin.estimators._base import SoftMarginModel, StreamMethod
 from softmargin.estimators._inputs import class_factors, read_classes, read_labels
 from softmargin.kernels.constraints import ClassConstraints, Constraints
@@ -100,6 +100,7 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
                 message = f"y holds one class only, {classes.tolist()[0]!r}: there is nothing to tell apart"
                 raise ValueError(message)
             matter = importance(y.size, sample_weight, self.weighting)
+            matter.refuse_nothing("sample_weight")
             mass = np.bincount(numbers, matter.whole_price, classes.size)
             factors = class_factors(self.class_weight, classes, mass)
             task, lam = self._task(matter.total)
@@ -150,7 +151,7 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
             like = self._live[y[0]]
         except (KeyError, TypeError):
             return False
-        row = DenseRows(X)
+        row = dense_rows(X)
         return self._stream.learn_one(like._replace(rows=with_constant(row) if self._has_dummy() else row))
 
     def _stream_classes(self, classes: Any) -> np.ndarray:
@@ -183,6 +184,8 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
         self._refuse_unless(self.multiclass in MULTICLASS, "multiclass", f"one of {', '.join(MULTICLASS)}")
         for name in ("fit_intercept", "penalize_intercept"):
             self._refuse_unless(isinstance(getattr(self, name), (bool, np.bool_)), name, "True or False")
+        pointless = self.penalize_intercept and not self.fit_intercept
+        self._refuse_unless(not pointless, "penalize_intercept", "False where fit_intercept=False")
 
     def _has_dummy(self) -> bool:
         return bool(self.fit_intercept and self.penalize_intercept)

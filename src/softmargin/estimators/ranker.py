@@ -101,6 +101,7 @@ class SoftMarginRanker(SoftMarginModel):
         return importance(len(pairs), weight, self.weighting, 1.0 if margin is None else margin, "weight")
 
     def _solve(self, rows: DenseRows | SparseRows, pairs: np.ndarray, matter: Importance) -> None:
+        matter.refuse_nothing("weight")
         stream = _constraints(rows, pairs, matter)
         task, lam = self._task(matter.total)
         plan = self._plan(lam, int(self.n_features_in_))
@@ -141,6 +142,11 @@ class SoftMarginRanker(SoftMarginModel):
         pairs, _ = pairs_of_groups(y, groups, None)
         ahead = utility[pairs[:, 0]] - utility[pairs[:, 1]]
         return float(np.mean((ahead > 0) + 0.5 * (ahead == 0))) if ahead.size else float("nan")
+
+    def explain(self, X: Any, a: int, b: int) -> Any:
+        """Why row a is ranked over row b: comes with a later version."""
+        message = "explain comes with a later version of softmargin: coef_ * (X[a] - X[b]) is what each feature adds"
+        raise NotImplementedError(message)
 
     def margins(self, X: Any, pairs: Any) -> np.ndarray:
         """How far the better row of each pair is ahead; negative where the model disagrees."""

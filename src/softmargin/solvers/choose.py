@@ -9,11 +9,13 @@ import numpy as np
 from softmargin.kernels.constraints import ClassConstraints, Constraints
 from softmargin.solvers.certificate import solution_at
 from softmargin.solvers.class_problem import ClassProblem, class_solution_at
+from softmargin.solvers.newton import solve_newton
 from softmargin.solvers.online import OnlineRun, Plan
 from softmargin.solvers.online_fit import solve_online
 from softmargin.solvers.problem import Gap, Problem, Solution
 
 SOLVERS = ("auto", "dual", "newton", "online")
+LATER = "solver={!r} for {} comes with a later version of softmargin: pass solver='auto'"
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ def solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) ->
         return _solve_rows(task, stream, Problem(batch, plan.width, plan.squared, plan.free_bias), plan, order)
     if plan.form == "ovr":
         return _solve_each(task, stream, batch, plan, order)
+    if task.solver in ("dual", "newton"):
+        raise NotImplementedError(LATER.format(task.solver, f"multiclass={plan.form!r}"))
     problem = ClassProblem(batch, plan.width, plan.classes, plan.form == "sum", plan.squared, plan.free_bias)
     prove = partial(class_solution_at, problem)
     solution, run = solve_online(stream, plan, order, task.C, prove, task.tol, task.whole_passes, task.rng)
@@ -73,6 +77,11 @@ def solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) ->
 
 
 def _solve_rows(task: Task, stream: Constraints, problem: Problem, plan: Plan, order: np.ndarray) -> Answer:
+    if task.solver == "dual":
+        raise NotImplementedError(LATER.format("dual", "signed rows"))
+    if task.solver != "online":
+        return Answer.of(solve_newton(problem, task.tol, task.max_passes), "newton")
+
     def prove(w: np.ndarray, bias: np.ndarray, dual: np.ndarray, passes: float, reason: str) -> Solution:
         return solution_at(problem, w, float(bias[0]), dual, passes, reason)
 
@@ -87,6 +96,13 @@ def _solve_each(task: Task, stream: ClassConstraints, batch: ClassConstraints, p
         Problem(Constraints(batch.rows, sign, batch.required, batch.price), plan.width, plan.squared, plan.free_bias)
         for sign in signs
     ]
+
+    if task.solver == "dual":
+        raise NotImplementedError(LATER.format("dual", "multiclass='ovr'"))
+    if task.solver != "online":
+        solved = [solve_newton(problem, task.tol, task.max_passes) for problem in problems]
+        passes, reasons = sum(part.passes for part in solved), {part.reason for part in solved} - {"tol"}
+        return Answer.of(together(solved, passes, ", ".join(sorted(reasons)) or "tol"), "newton")
 
     def prove(W: np.ndarray, bias: np.ndarray, dual: np.ndarray, passes: float, reason: str) -> Solution:
         parts = [

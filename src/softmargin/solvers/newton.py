@@ -1,0 +1,252 @@
+"""Newton's method on the dual, made smooth by a proximal point: few passes, whatever C and the scale of the rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from softmargin.data.matrix import stored_numbers
+from softmargin.kernels.band import Move, Smoothing, curve, free_rows, gather, settle, sum_rows, trace_of
+from softmargin.kernels.sums import margins_of
+from softmargin.solvers.certificate import solution_at
+from softmargin.solvers.line_search import search
+from softmargin.solvers.parallel import over_ranges
+from softmargin.solvers.problem import Problem, Solution
+
+GRAM_WIDTH = 2500  # a d x d matrix up to 50 MB
+BLOCK_ROWS = 2048
+SHARE = 0.25  # of the gap, that the gradient may have when the smoothing is tightened
+GROW = 4.0  # how much tighter
+EXACT_ENOUGH = 0.1  # of the first derivative, where a line search may stop
+MOST_CONJUGATE_STEPS = 500
+# The first and the last stiffness, as far as sum price |row|^2 allows: too soft takes more rounds, too stiff and the
+# rounding of a margin moves its dual.  A sum, so that k copies of a row and one row of weight k take the same steps.
+FIRST_TRACE, LAST_TRACE, STIFFEST = 1e9, 1e16, 1e6
+STALLED = 12  # tightenings without a smaller gap: the end of what float64 can tell
+
+
+def solve_newton(problem: Problem, tol: float, max_passes: float, start: Solution | None = None) -> Solution:
+    """The best weights met, with their gap, when that is small enough, or at the end of passes or patience.
+
+    minimise    1/2 |w|^2 + sum price_t loss(required_t - margin_t),  margin_t = sign_t (row_t . w + bias)
+    each round  for a fixed centre and stiffness s: dual_t = clip(centre_t + s price_t (required_t - margin_t), 0,
+                price_t) is the slope of a smooth loss; Newton steps make w - sum dual_t z_t small; then the centre
+                moves to the dual and s grows.  The squared hinge is smooth as it is: one round.
+    the proof   the dual of every step is feasible, so its gap costs nothing more
+    given       start  any solution, to go on from its dual
+    Source      proximal point and augmented Lagrangian semismooth Newton: Yan and Li (2020), Niu et al. (2019)
+    """
+    run = _Newton(problem)
+    if start is not None:
+        run.begin_at(start)
+    reason = "max_passes"
+    try:
+        reason = run.until(tol, max_passes)
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    best = run.best
+    return solution_at(problem, best.w, best.bias, best.dual, run.passes, reason)
+
+
+@dataclass
+class _Best:
+    """The weights and the dual with the smallest gap so far."""
+
+    w: np.ndarray
+    dual: np.ndarray
+    bias: float = 0.0
+    gap: float = np.inf
+    primal: float = 0.0
+
+
+class _Newton:
+    def __init__(self, problem: Problem) -> None:
+        n, d = problem.size, problem.width
+        self.problem, self.constraints = problem, problem.constraints
+        self.numbers = stored_numbers(self.constraints.rows)
+        self.w, self.from_dual, self.bias = np.zeros(d), np.zeros(d), 0.0
+        self.margins, self.dual, self.centre, self.change = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+        self.passes, self.free, self.drifts = 0.0, 0, False
+        self.best = _Best(self.w.copy(), self.dual.copy())
+        self.stiffness, self.stiffest = 2.0, 2.0
+        if not problem.squared:
+            trace = max(self._trace(), 1e-300)
+            self.stiffness, self.stiffest = min(1.0, FIRST_TRACE / trace), min(STIFFEST, LAST_TRACE / trace)
+            self.stiffest = max(self.stiffest, self.stiffness)
+
+    def _trace(self) -> float:
+        rows, _, _, price = self.constraints
+        width = self.problem.width
+
+        def part(start: int, stop: int) -> float:
+            return float(trace_of(rows, price, width, start, stop))
+
+        self.passes += 1.0
+        return sum(over_ranges(part, self.problem.size, self.numbers))
+
+    def begin_at(self, start: Solution) -> None:
+        self.w, self.bias = start.w.copy(), float(start.bias)
+        self.margins = self.problem.margins(self.w, self.bias)
+        if not self.problem.squared:
+            self.centre = start.dual.copy()
+        self.passes += 1.0
+
+    def smoothing(self) -> Smoothing:
+        _, _, required, price = self.constraints
+        return Smoothing(required, price, self.centre, self.stiffness, self.problem.squared)
+
+    def until(self, tol: float, max_passes: float) -> str:
+        """Newton steps in ever stiffer rounds; returns why it stopped."""
+        stalled = 0
+        while True:
+            smoothing, before = self.smoothing(), self.best.gap
+            gradient, residual = self.balance_and_settle(smoothing, 0.0)
+            steps = 0
+            while True:
+                if self.best.gap <= tol * self.best.primal and self.holds(tol):
+                    return "tol"
+                if self.passes >= max_passes:
+                    return "max_passes"
+                half = 0.5 * float(gradient @ gradient)
+                if half <= SHARE * residual or half <= 1e-30 * self.best.primal or steps == 50:
+                    break
+                gradient, residual = self.step(smoothing, gradient)
+                steps += 1
+            stalled = stalled + 1 if self.best.gap >= 0.9 * before else 0
+            if stalled == STALLED or (self.problem.squared and steps == 0):
+                return "precision of float64"
+            if not self.problem.squared:
+                np.copyto(self.centre, self.dual)
+                self.stiffness = min(self.stiffness * GROW, self.stiffest)
+            if self.drifts:
+                self.refresh()
+
+    def refresh(self) -> None:
+        """Margins and weights from the data again: they are carried along by their changes, which adds up errors."""
+        self.margins = self.problem.margins(self.w, self.bias)
+        self.from_dual, _ = self.problem.weights(self.dual)
+        self.passes += 2.0
+
+    def holds(self, tol: float) -> bool:
+        """Whether the best gap is small enough when worked out from the data; from now on drift is looked after."""
+        best = self.best
+        solution = solution_at(self.problem, best.w, best.bias, best.dual, self.passes, "")
+        self.passes += 2.0
+        best.gap, best.primal = solution.gap.gap, solution.gap.primal
+        self.drifts = best.gap > tol * best.primal
+        return not self.drifts
+
+    def step(self, smoothing: Smoothing, gradient: np.ndarray) -> tuple[np.ndarray, float]:
+        """One Newton step, as long as it pays."""
+        direction, bias_change = self.direction(smoothing, gradient)
+
+        def part(start: int, stop: int) -> None:
+            margins_of(self.constraints, direction, bias_change, start, stop, self.change)
+
+        over_ranges(part, self.problem.size, self.numbers)
+        self.passes += 1.0
+        linear, quadratic = float(self.w @ direction), float(direction @ direction)
+        accept = -EXACT_ENOUGH * float(gradient @ direction)
+        length = search(smoothing, self.margins, self.change, linear, quadratic, 1.0, accept)
+        self.w += length * direction
+        self.bias += length * bias_change
+        return self.balance_and_settle(smoothing, length)
+
+    def balance_and_settle(self, smoothing: Smoothing, length: float) -> tuple[np.ndarray, float]:
+        """Move the margins, balance a free intercept, and bring dual and gap up to date; gradient and residual."""
+        shift = 0.0
+        if self.problem.free_bias:
+            self.margins += length * self.change
+            length = 0.0
+            shift = search(smoothing, self.margins, self.constraints.sign, 0.0, 0.0, 0.0)
+            self.bias += shift
+        move = Move(self.change, length, shift)
+
+        def part(start: int, stop: int) -> tuple[np.ndarray, tuple[float, ...]]:
+            w = np.zeros(self.problem.width)
+            sums = settle(self.constraints, smoothing, move, self.margins, self.dual, w, start, stop)
+            return w, sums
+
+        parts = over_ranges(part, self.problem.size, self.numbers)
+        self.from_dual += np.sum([w for w, _ in parts], axis=0)
+        loss, _, residual, free, moved = np.sum([sums for _, sums in parts], axis=0)
+        self.free = int(free)
+        self.passes += moved / self.problem.size
+        gradient = self.w - self.from_dual
+        gap = residual + 0.5 * float(gradient @ gradient)
+        if gap < self.best.gap:
+            primal = 0.5 * float(self.w @ self.w) + loss
+            self.best = _Best(self.w.copy(), self.dual.copy(), self.bias, gap, primal)
+        return gradient, float(residual)
+
+    def direction(self, smoothing: Smoothing, gradient: np.ndarray) -> tuple[np.ndarray, float]:
+        """Solve ``(I + sum rate row row') direction = -gradient`` over the free rows, centred for a free intercept."""
+        width, rows = self.problem.width, self.constraints.rows
+        free = np.empty(self.free, dtype=np.uint64)
+        free_rows(smoothing, self.dual, free)
+        rate, mean = smoothing.stiffness * self.constraints.price[free], np.zeros(width)
+        if free.size == 0:
+            return -gradient, 0.0
+        if self.problem.free_bias:
+            sum_rows(rows, free, rate, 0, free.size, mean)
+            mean /= rate.sum()
+        self.passes += free.size / self.problem.size
+        if free.size < width and free.size < GRAM_WIDTH:
+            found = self._by_rows(free, rate, mean, gradient)
+        elif width <= GRAM_WIDTH:
+            found = self._by_columns(free, rate, mean, gradient)
+        else:
+            found = self._by_conjugate_gradients(free, rate, mean, gradient)
+        return found, -float(mean @ found) if self.problem.free_bias else 0.0
+
+    def _by_rows(self, free: np.ndarray, rate: np.ndarray, mean: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """Fewer free rows than columns: Woodbury's form."""
+        block = np.empty((free.size, self.problem.width))
+        gather(self.constraints.rows, free, np.ones(free.size), mean, 0, free.size, block)
+        inner = block @ block.T
+        inner[np.diag_indices(free.size)] += 1.0 / rate
+        solved = cho_solve(cho_factor(inner, lower=True, overwrite_a=True, check_finite=False), block @ gradient)
+        return np.asarray(block.T @ solved - gradient)
+
+    def _by_columns(self, free: np.ndarray, rate: np.ndarray, mean: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """Fewer columns than free rows: the Gram matrix, block by block."""
+        hessian = np.eye(self.problem.width)
+        block = np.empty((min(BLOCK_ROWS, free.size), self.problem.width))
+        root = np.sqrt(rate)
+        for start in range(0, free.size, len(block)):
+            stop = min(free.size, start + len(block))
+            gather(self.constraints.rows, free, root, mean, start, stop, block)
+            hessian += block[: stop - start].T @ block[: stop - start]
+        factor = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
+        return np.asarray(-cho_solve(factor, gradient))
+
+    def _by_conjugate_gradients(
+        self, free: np.ndarray, rate: np.ndarray, mean: np.ndarray, gradient: np.ndarray
+    ) -> np.ndarray:
+        """Many of both: products with the free rows only."""
+        rows, total = self.constraints.rows, rate.sum()
+        numbers = self.numbers * free.size // self.problem.size
+
+        def product(v: np.ndarray) -> np.ndarray:
+            def part(start: int, stop: int) -> np.ndarray:
+                out = np.zeros(v.size)
+                curve(rows, free, rate, v, start, stop, out)
+                return out
+
+            curved = v + np.sum(over_ranges(part, free.size, numbers), axis=0)
+            return curved - total * (mean @ v) * mean if self.problem.free_bias else curved
+
+        found, left = np.zeros(gradient.size), -gradient
+        along, left2 = left.copy(), float(left @ left)
+        enough = 0.05**2 * left2
+        for _ in range(MOST_CONJUGATE_STEPS):
+            curved = product(along)
+            self.passes += free.size / self.problem.size
+            length = left2 / float(along @ curved)
+            found += length * along
+            left = left - length * curved
+            before, left2 = left2, float(left @ left)
+            if left2 <= enough:
+                break
+            along = left + (left2 / before) * along
+        return found
