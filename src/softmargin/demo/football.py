@@ -60,7 +60,7 @@ def learn(league: League, season: int) -> Lesson:
     """Learn from every season before this one; only they say how features are scaled."""
     X, deviation = items(league, league.season < season)
     pairs, later = comparisons(league), league.game_season >= season
-    ranker = SoftMarginRanker(C=1.0, random_state=0).fit_pairs(X, pairs[~later])
+    ranker = SoftMarginRanker(C=1.0, tol=1e-8, random_state=0).fit_pairs(X, pairs[~later])
     kept = pairs[later & (league.game_season == season)]
     guesses = [
         Guess("this ranking", calls(ranker.margins(X, kept))),
