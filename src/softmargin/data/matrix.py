@@ -27,7 +27,7 @@ def dense_rows(X: np.ndarray) -> DenseRows:
     return DenseRows(X)
 
 
-def with_constant(rows: DenseRows | SparseRows, value: float = 1.0) -> ConstantRows:
+def with_constant(rows: Rows, value: float = 1.0) -> ConstantRows:
     """The notes' dummy feature, not stored: an intercept that is penalised like any weight."""
     return ConstantRows(rows, value)
 

@@ -54,7 +54,7 @@ def slope_along(smoothing, margins, change, step, start, stop):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def settle(constraints, smoothing, move, margins, dual, w, start, stop):
-    """OUT ``margins``: moved by ``move.step * move.change + sign * move.shift``; OUT ``dual``: theirs; OUT ``w``: += its change.
+    """OUT ``margins``: moved; OUT ``dual``: theirs; OUT ``w``: += what the change of the dual brings.
 
     Returns the sums over the range of the loss, the dual's gain and the residual (see ``kernels.sums.gap_terms``),
     how many constraints are free, and how many duals changed.

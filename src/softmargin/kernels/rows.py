@@ -48,7 +48,7 @@ class PairRows(NamedTuple):
 class ConstantRows(NamedTuple):
     """``rows`` with one more column that holds ``value`` everywhere: the dummy feature of the notes."""
 
-    rows: "DenseRows | SparseRows"
+    rows: "Rows"
     value: float
 
 

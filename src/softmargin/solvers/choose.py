@@ -8,6 +8,7 @@ import numpy as np
 
 from softmargin.kernels.constraints import ClassConstraints, Constraints
 from softmargin.solvers.certificate import solution_at
+from softmargin.solvers.class_newton import solve_classes
 from softmargin.solvers.class_problem import ClassProblem, class_solution_at
 from softmargin.solvers.newton import solve_newton
 from softmargin.solvers.online import OnlineRun, Plan
@@ -68,9 +69,11 @@ def solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) ->
         return _solve_rows(task, stream, Problem(batch, plan.width, plan.squared, plan.free_bias), plan, order)
     if plan.form == "ovr":
         return _solve_each(task, stream, batch, plan, order)
-    if task.solver in ("dual", "newton"):
-        raise NotImplementedError(LATER.format(task.solver, f"multiclass={plan.form!r}"))
+    if task.solver == "dual":
+        raise NotImplementedError(LATER.format("dual", f"multiclass={plan.form!r}"))
     problem = ClassProblem(batch, plan.width, plan.classes, plan.form == "sum", plan.squared, plan.free_bias)
+    if task.solver != "online":
+        return Answer.of(solve_classes(problem, task.tol, task.max_passes), "newton")
     prove = partial(class_solution_at, problem)
     solution, run = solve_online(stream, plan, order, task.C, prove, task.tol, task.whole_passes, task.rng)
     return Answer.of(solution, "online", run)

@@ -55,6 +55,11 @@ class ClassProblem:
         parts = over_ranges(part, self.size, stored_numbers(self.constraints.rows) * self.classes)
         return np.asarray(np.sum(parts, axis=0))
 
+    def loss_and_residual(self, score: np.ndarray, dual: np.ndarray) -> tuple[float, float]:
+        """The loss at these scores, and what it and the dual's conjugate leave of the gap."""
+        loss, _, residual = class_gap_terms(self.constraints, score, dual, self.every, self.squared)
+        return float(loss), float(residual)
+
 
 def feasible_classes(problem: ClassProblem, dual: np.ndarray) -> np.ndarray:
     """The nearest thing to ``dual`` that proves something: in its set, and balanced where intercepts are free."""

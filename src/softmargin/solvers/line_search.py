@@ -1,36 +1,22 @@
-"""The exact line search of the Newton solver: the root of a sum that falls piecewise linearly."""
+"""The exact line search of the Newton solvers: the root of a derivative that rises, in straight pieces."""
+
+from collections.abc import Callable
 
 import numpy as np
-
-from softmargin.kernels.band import Smoothing, slope_along
-from softmargin.solvers.parallel import over_ranges
 
 MOST_TRIALS = 100
 
 
-def search(
-    smoothing: Smoothing,
-    margins: np.ndarray,
-    change: np.ndarray,
-    linear: float,
-    quadratic: float,
-    start: float,
-    accept: float = 0.0,
-) -> float:
-    """The x at which ``linear + quadratic x - sum dual(margins + x change) change`` is zero; it rises with x.
+def search(derivative: Callable[[float], tuple[float, float]], start: float, accept: float = 0.0) -> float:
+    """The x at which a rising derivative, given with its own slope, is zero.
 
-    The derivative of the smoothed objective along a direction: no function values, which cancel where C is large.
+    It works on the derivative of an objective, because differences of its values cancel where C is large.
     Newton steps inside a bracket; halved where they creep.  ``accept`` is a derivative small enough to stop at.
     """
-    low, high, x, grow, width_before, first = -np.inf, np.inf, start, 1.0, np.inf, None
-
-    def derivative(x: float) -> tuple[float, float]:
-        parts = over_ranges(lambda a, b: slope_along(smoothing, margins, change, x, a, b), change.size, change.size)
-        return linear + quadratic * x - sum(pull for pull, _ in parts), quadratic + sum(bend for _, bend in parts)
-
+    low, high, x, grow, width_before = -np.inf, np.inf, start, 1.0, np.inf
+    value, bend = derivative(x)
+    first = abs(value)
     for trial in range(MOST_TRIALS):
-        value, bend = derivative(x)
-        first = abs(value) if first is None else first
         if abs(value) <= max(accept, 1e-13 * first):
             return x
         low, high = (low, x) if value > 0 else (x, high)
@@ -43,5 +29,6 @@ def search(
                 new, grow = x - np.copysign(grow, value), 4.0 * grow
         if new == x or not np.isfinite(new):
             return x
-        width_before, x = width, new
+        width_before, x = width, float(new)
+        value, bend = derivative(x)
     return x

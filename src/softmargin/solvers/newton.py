@@ -1,12 +1,13 @@
 """Newton's method on the dual, made smooth by a proximal point: few passes, whatever C and the scale of the rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from softmargin.data.matrix import stored_numbers
-from softmargin.kernels.band import Move, Smoothing, curve, free_rows, gather, settle, sum_rows, trace_of
+from softmargin.kernels.band import Move, Smoothing, curve, free_rows, gather, settle, slope_along, sum_rows, trace_of
 from softmargin.kernels.sums import margins_of
 from softmargin.solvers.certificate import solution_at
 from softmargin.solvers.line_search import search
@@ -147,10 +148,25 @@ class _Newton:
         self.passes += 1.0
         linear, quadratic = float(self.w @ direction), float(direction @ direction)
         accept = -EXACT_ENOUGH * float(gradient @ direction)
-        length = search(smoothing, self.margins, self.change, linear, quadratic, 1.0, accept)
+        length = search(self.slope(smoothing, self.change, linear, quadratic), 1.0, accept)
         self.w += length * direction
         self.bias += length * bias_change
         return self.balance_and_settle(smoothing, length)
+
+    def slope(
+        self, smoothing: Smoothing, change: np.ndarray, linear: float, quadratic: float
+    ) -> Callable[[float], tuple[float, float]]:
+        """The derivative of the smooth objective where the margins go by ``x * change``, and its own slope."""
+
+        def derivative(x: float) -> tuple[float, float]:
+            def part(start: int, stop: int) -> tuple[float, float]:
+                pull, bend = slope_along(smoothing, self.margins, change, x, start, stop)
+                return float(pull), float(bend)
+
+            parts = over_ranges(part, change.size, change.size)
+            return linear + quadratic * x - sum(pull for pull, _ in parts), quadratic + sum(bend for _, bend in parts)
+
+        return derivative
 
     def balance_and_settle(self, smoothing: Smoothing, length: float) -> tuple[np.ndarray, float]:
         """Move the margins, balance a free intercept, and bring dual and gap up to date; gradient and residual."""
@@ -158,7 +174,7 @@ class _Newton:
         if self.problem.free_bias:
             self.margins += length * self.change
             length = 0.0
-            shift = search(smoothing, self.margins, self.constraints.sign, 0.0, 0.0, 0.0)
+            shift = search(self.slope(smoothing, self.constraints.sign, 0.0, 0.0), 0.0)
             self.bias += shift
         move = Move(self.change, length, shift)
 

@@ -1,0 +1,220 @@
+"""Newton's method for several classes at once: as ``solvers.newton``, with a column of weights a class."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from softmargin.data.matrix import stored_numbers, with_constant
+from softmargin.kernels.band import gather, trace_of
+from softmargin.kernels.class_band import ClassSmoothing, bend_classes, curvatures, settle_classes, slope_along_classes
+from softmargin.kernels.constraints import ClassConstraints
+from softmargin.solvers.class_problem import ClassProblem, class_solution_at
+from softmargin.solvers.line_search import search
+from softmargin.solvers.newton import EXACT_ENOUGH, FIRST_TRACE, GROW, LAST_TRACE, SHARE, STALLED, STIFFEST
+from softmargin.solvers.parallel import over_ranges
+from softmargin.solvers.problem import Solution
+
+DIRECT_UNKNOWNS = 1200  # weights of all classes for which the Newton matrix is written out
+BLOCK_ROWS = 1024
+BIAS_RIDGE = 1e-6  # of the proximal term that holds free intercepts near those of the last round
+MOST_CONJUGATE_STEPS = 300
+
+
+def solve_classes(problem: ClassProblem, tol: float, max_passes: float) -> Solution:
+    """The best weights met, with their gap, when that is small enough, or at the end of passes or patience.
+
+    minimise    1/2 |W|^2 + sum price_t loss_t, "max" or "sum" (see ``ClassProblem``)
+    each round  for a fixed centre and stiffness the duals are piecewise linear in the scores (``kernels.class_band``);
+                Newton steps make W - sum dual z small; then the centre moves to the duals and the stiffness grows
+    intercepts  free ones are one more row of W with a proximal term instead of a penalty; duals are balanced in the
+                certificate (``class_problem.balancing``)
+    """
+    run = _ClassNewton(problem)
+    reason = "max_passes"
+    try:
+        reason = run.until(tol, max_passes)
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    return run.proved(run.best, reason)
+
+
+@dataclass
+class _Best:
+    """The weights and the duals with the smallest gap so far."""
+
+    V: np.ndarray
+    dual: np.ndarray
+    gap: float = np.inf
+    primal: float = 0.0
+
+
+class _ClassNewton:
+    def __init__(self, problem: ClassProblem) -> None:
+        self.asked, constraints = problem, problem.constraints
+        if problem.free_bias:
+            constraints = constraints._replace(rows=with_constant(constraints.rows))
+        # The same problem with the intercepts among the weights.
+        self.problem = ClassProblem(
+            constraints, problem.width + problem.free_bias, problem.classes, problem.every, problem.squared
+        )
+        n, d, k = problem.size, self.problem.width, problem.classes
+        self.V, self.from_dual, self.anchor = np.zeros((d, k)), np.zeros((d, k)), np.zeros((d, k))
+        self.penalty = np.ones((d, 1))
+        if problem.free_bias:
+            self.penalty[-1] = BIAS_RIDGE
+        self.scores, self.change = np.zeros((n, k)), np.zeros((n, k))
+        self.dual, self.centre = np.zeros((n, k)), np.zeros((n, k))
+        self.free, self.share = np.zeros((n, k), dtype=np.bool_), np.zeros(n)
+        self.no_bias, self.passes, self.alive = np.zeros(k), 0.0, 0
+        self.best = _Best(self.V.copy(), self.dual.copy())
+        # "sum" of squares is smooth as it is: one round, no centre.
+        self.smooth = problem.every and problem.squared
+        rows, _, _, price = constraints
+        trace = max(1e-300, trace_of(rows, price, d, 0, n))
+        self.stiffness = 2.0 if self.smooth else min(1.0, FIRST_TRACE / trace)
+        self.stiffest = max(self.stiffness, min(STIFFEST, LAST_TRACE / trace))
+        self.numbers = stored_numbers(rows) * k
+
+    def smoothing(self) -> ClassSmoothing:
+        _, label, required, price = self.constraints
+        return ClassSmoothing(
+            label, required, price, self.centre, self.stiffness, self.problem.every, self.problem.squared
+        )
+
+    @property
+    def constraints(self) -> ClassConstraints:
+        return self.problem.constraints
+
+    def proved(self, best: _Best, reason: str) -> Solution:
+        """The certificate of weights and duals, from the data."""
+        W, bias = (best.V[:-1], best.V[-1]) if self.asked.free_bias else (best.V, self.no_bias)
+        return class_solution_at(self.asked, np.ascontiguousarray(W), bias.copy(), best.dual, self.passes, reason)
+
+    def until(self, tol: float, max_passes: float) -> str:
+        """Newton steps in ever stiffer rounds; returns why it stopped."""
+        stalled = 0
+        while True:
+            smoothing, before, steps = self.smoothing(), self.best.gap, 0
+            gradient, residual = self.settle(smoothing)
+            while True:
+                if self.best.gap <= tol * self.best.primal and self.holds(tol):
+                    return "tol"
+                if self.passes >= max_passes:
+                    return "max_passes"
+                half = 0.5 * float(np.sum(gradient**2 / np.maximum(self.penalty, 1e-3)))
+                if half <= SHARE * residual or half <= 1e-30 * self.best.primal or steps == 50:
+                    break
+                gradient, residual = self.step(smoothing, gradient)
+                steps += 1
+            stalled = stalled + 1 if self.best.gap >= 0.9 * before else 0
+            if stalled == STALLED:
+                return "precision of float64"
+            self.anchor[-1] = self.V[-1] if self.asked.free_bias else 0.0
+            if not self.smooth:
+                np.copyto(self.centre, self.dual)
+                self.stiffness = min(self.stiffness * GROW, self.stiffest)
+
+    def holds(self, tol: float) -> bool:
+        """Whether the best gap is small enough when worked out from the data and with balanced duals."""
+        solution = self.proved(self.best, "")
+        self.passes += 2.0
+        self.best.gap, self.best.primal = solution.gap.gap, solution.gap.primal
+        return self.best.gap <= tol * self.best.primal
+
+    def step(self, smoothing: ClassSmoothing, gradient: np.ndarray) -> tuple[np.ndarray, float]:
+        """One Newton step, as long as it pays."""
+        direction = self.direction(smoothing, gradient)
+        self.change = self.problem.scores(direction, self.no_bias)
+        self.passes += 1.0
+        linear = float(np.sum(self.penalty * (self.V - self.anchor) * direction))
+        quadratic = float(np.sum(self.penalty * direction**2))
+
+        def derivative(x: float) -> tuple[float, float]:
+            def part(start: int, stop: int) -> tuple[float, float]:
+                pull, bend = slope_along_classes(smoothing, self.scores, self.change, x, start, stop)
+                return float(pull), float(bend)
+
+            parts = over_ranges(part, self.problem.size, self.scores.size)
+            return linear + quadratic * x - sum(pull for pull, _ in parts), quadratic + sum(bend for _, bend in parts)
+
+        length = search(derivative, 1.0, -EXACT_ENOUGH * float(np.sum(gradient * direction)))
+        self.V += length * direction
+        return self.settle(smoothing)
+
+    def settle(self, smoothing: ClassSmoothing) -> tuple[np.ndarray, float]:
+        """Bring scores, duals and gap up to date; gradient and residual."""
+        self.scores = self.problem.scores(self.V, self.no_bias)
+
+        def part(start: int, stop: int) -> int:
+            return int(settle_classes(smoothing, self.scores, start, stop, self.dual, self.free, self.share))
+
+        self.alive = sum(over_ranges(part, self.problem.size, self.scores.size))
+        self.from_dual = self.problem.weights(self.dual)
+        self.passes += 2.0
+        loss, residual = self.problem.loss_and_residual(self.scores, self.dual)
+        gradient = self.penalty * (self.V - self.anchor) - self.from_dual
+        W = self.V[:-1] if self.asked.free_bias else self.V
+        gap = residual + 0.5 * float(np.sum((W - self.from_dual[: len(W)]) ** 2))
+        if self.asked.free_bias:
+            gap += float(np.abs(self.from_dual[-1] * self.V[-1]).sum())
+        if gap < self.best.gap:
+            self.best = _Best(self.V.copy(), self.dual.copy(), gap, 0.5 * float(np.sum(W**2)) + loss)
+        return gradient, residual
+
+    def direction(self, smoothing: ClassSmoothing, gradient: np.ndarray) -> np.ndarray:
+        """Solve ``(penalty + sum of curvatures) direction = -gradient``."""
+        if self.alive == 0:
+            return -gradient / self.penalty
+        if gradient.size <= DIRECT_UNKNOWNS:
+            return self._by_matrix(smoothing, gradient)
+        return self._by_conjugate_gradients(smoothing, gradient)
+
+    def _by_matrix(self, smoothing: ClassSmoothing, gradient: np.ndarray) -> np.ndarray:
+        """Few unknowns: one d x d block for each two classes, over the rows with something free."""
+        d, classes = gradient.shape
+        rows = np.flatnonzero(self.free.any(axis=1)).astype(np.uint64)
+        hessian = np.zeros((classes, d, classes, d))
+        ones, nothing = np.ones(rows.size), np.zeros(d)
+        block, bend = np.empty((min(BLOCK_ROWS, rows.size), d)), np.empty(min(BLOCK_ROWS, rows.size))
+        for start in range(0, rows.size, len(block)):
+            part = rows[start : start + len(block)]
+            gather(self.constraints.rows, part, ones, nothing, 0, part.size, block)
+            X = block[: part.size]
+            for a in range(classes):
+                for b in range(a + 1):
+                    curvatures(smoothing, self.free, self.share, part, a, b, bend)
+                    hessian[a, :, b, :] += X.T @ (bend[: part.size, None] * X)
+        matrix = hessian.reshape(classes * d, classes * d)
+        matrix[np.diag_indices(classes * d)] += np.tile(self.penalty.ravel(), classes)
+        self.passes += rows.size / self.problem.size
+        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+        return np.ascontiguousarray(-cho_solve(factor, gradient.T.ravel()).reshape(classes, d).T)
+
+    def _by_conjugate_gradients(self, smoothing: ClassSmoothing, gradient: np.ndarray) -> np.ndarray:
+        """Many unknowns: two products with the data a step."""
+        moved = np.empty_like(self.dual)
+
+        def product(D: np.ndarray) -> np.ndarray:
+            change = self.problem.scores(D, self.no_bias)
+
+            def part(start: int, stop: int) -> None:
+                bend_classes(smoothing, self.free, self.share, change, start, stop, moved)
+
+            over_ranges(part, self.problem.size, self.scores.size)
+            self.passes += 2.0
+            return self.penalty * D - self.problem.weights(moved)
+
+        found, left = np.zeros_like(gradient), -gradient
+        along, left2 = left.copy(), float(np.sum(left**2))
+        enough = 0.05**2 * left2
+        for _ in range(MOST_CONJUGATE_STEPS):
+            curved = product(along)
+            length = left2 / float(np.sum(along * curved))
+            found += length * along
+            left = left - length * curved
+            before, left2 = left2, float(np.sum(left**2))
+            if left2 <= enough:
+                break
+            along = left + (left2 / before) * along
+        return found
