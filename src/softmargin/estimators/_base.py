@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from softmargin.constraints.weights import WEIGHTINGS
+from softmargin.constraints.weights import WEIGHTINGS, Importance
 from softmargin.data.matrix import rows_of
 from softmargin.estimators._inputs import is_number, read_matrix, read_seed
 from softmargin.kernels.rows import DenseRows, SparseRows
@@ -79,11 +79,15 @@ class SoftMarginModel(BaseEstimator):
         steps = steps_of(self.schedule, lam, self.step0, first)
         return Plan(steps, width, averaging_of(self.average), self.loss == "squared_hinge", **shape)
 
-    def _task(self, total: int) -> tuple[Task, float]:
-        """What to solve for a batch of ``total`` constraints, and its lam = 1/(C total)."""
-        C = float(self.C) if self.lam is None else 1.0 / (float(self.lam) * total)
+    def _task(self, matter: Importance) -> tuple[Task, float]:
+        """What to solve for a batch, and the lam of online passes over it.
+
+        The T of ``lam = 1/(C T)`` is the sum of the weights, so that weight k is k copies whichever of the two is set;
+        passes meet ``matter.total`` constraints whatever their weights.
+        """
+        C = float(self.C) if self.lam is None else 1.0 / (float(self.lam) * float(matter.whole_price.sum()))
         task = Task(self.solver, C, float(self.tol), float(self.max_passes), read_seed(self.random_state))
-        return task, 1.0 / (C * total)
+        return task, 1.0 / (C * matter.total)
 
     def _rows(self, X: Any, *, reset: bool) -> DenseRows | SparseRows:
         """Rows over X; the number and the names of its columns are checked or, with ``reset``, learned."""

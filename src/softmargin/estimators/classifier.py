@@ -103,7 +103,7 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
             matter.refuse_nothing("sample_weight")
             mass = np.bincount(numbers, matter.whole_price, classes.size)
             factors = class_factors(self.class_weight, classes, mass)
-            task, lam = self._task(matter.total)
+            task, lam = self._task(matter)
             plan = self._plan(lam, self._width(), **self._shape(classes))
             stream = self._constraints(rows, numbers, matter, factors)
             batch = stream._replace(price=matter.whole_price * factors[numbers])

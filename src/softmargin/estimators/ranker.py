@@ -84,7 +84,8 @@ class SoftMarginRanker(SoftMarginModel):
             if pairs.shape[0] == 0:
                 message = f"y has no two different grades within a group (n_samples = {y.size}): nothing to compare"
                 raise ValueError(message)
-            self._solve(rows, pairs, importance(pairs.shape[0], weight, self.weighting, name="sample_weight"))
+            matter = importance(pairs.shape[0], weight, self.weighting, name="sample_weight")
+            self._solve(rows, pairs, matter, "sample_weight")
         self._warn_unless_converged()
         return self
 
@@ -93,17 +94,17 @@ class SoftMarginRanker(SoftMarginModel):
         with self._all_or_nothing():
             self._check_parameters()
             rows, pairs = self._rows(X, reset=True), as_pairs(pairs)
-            self._solve(rows, pairs, self._importance(pairs, weight, margin))
+            self._solve(rows, pairs, self._importance(pairs, weight, margin), "weight")
         self._warn_unless_converged()
         return self
 
     def _importance(self, pairs: np.ndarray, weight: Any, margin: Any) -> Importance:
         return importance(len(pairs), weight, self.weighting, 1.0 if margin is None else margin, "weight")
 
-    def _solve(self, rows: DenseRows | SparseRows, pairs: np.ndarray, matter: Importance) -> None:
-        matter.refuse_nothing("weight")
+    def _solve(self, rows: DenseRows | SparseRows, pairs: np.ndarray, matter: Importance, name: str) -> None:
         stream = _constraints(rows, pairs, matter)
-        task, lam = self._task(matter.total)
+        matter.refuse_nothing(name)
+        task, lam = self._task(matter)
         plan = self._plan(lam, int(self.n_features_in_))
         batch = stream._replace(price=matter.whole_price)
         self._conclude(matter.total, lambda: solve(task, stream, batch, plan, matter.order()))
