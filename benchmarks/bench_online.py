@@ -24,12 +24,14 @@ Line = tuple[str, float, str, float]
 
 
 def ours(*, average: bool) -> SoftMarginClassifier:
+    """Hinge, steps 1/(lam t), no intercept."""
     return SoftMarginClassifier(
         lam=LAM, solver="online", max_passes=PASSES, tol=0, fit_intercept=False, average=average, random_state=0
     )
 
 
 def theirs(*, average: bool) -> SGDClassifier:
+    """The same lam, no intercept, scikit-learn's own steps."""
     return SGDClassifier(alpha=LAM, max_iter=PASSES, tol=None, fit_intercept=False, average=average, random_state=0)
 
 
@@ -50,7 +52,9 @@ def one_row_at_a_time() -> list[Line]:
     """Rows a second where each row is a call of its own, dense, 50 features."""
     X, y = tall_noisy(20_000, 50)
     calls = [(X[i : i + 1], y[i : i + 1]) for i in range(len(y))]
-    records = [({str(j): float(value) for j, value in enumerate(row)}, label > 0) for row, label in zip(X, y, strict=True)]
+    records = [
+        ({str(j): float(value) for j, value in enumerate(row)}, label > 0) for row, label in zip(X, y, strict=True)
+    ]
 
     def run(learn: Callable[[Any, Any], object], rows: list[Any]) -> float:
         started = time.perf_counter()
@@ -107,6 +111,6 @@ if __name__ == "__main__":
     )  # fmt: skip
     write(
         "startup", "python benchmarks/bench_online.py", ("softmargin", "scikit-learn", "numba"),
-        ("what", "import softmargin, s", "import the estimator, s", "first fit, nothing compiled, s", "first fit, cache warm, s"),
+        ("what", "import softmargin", "import the estimator", "first fit, nothing compiled", "first fit, cache warm"),
         startup,
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Timing, and tables that go into docs/benchmarks.md, each between its own two marks."""
 
-import datetime
+import datetime as dt
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -21,11 +21,13 @@ def best_of(times: int, task: Callable[[], object]) -> float:
     return min(seconds)
 
 
-def write(name: str, command: str, packages: Sequence[str], heading: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+def write(
+    name: str, command: str, packages: Sequence[str], heading: Sequence[str], lines: Sequence[Sequence[str]]
+) -> None:
     """Put the table ``name`` in its place on the page, with date, versions and command."""
     versions = ", ".join(f"{package} {version(package)}" for package in packages)
     table = [
-        f"`{command}`, {datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d}, Python {platform.python_version()}, {versions}.",
+        f"`{command}`, {dt.datetime.now(tz=dt.UTC):%Y-%m-%d}, Python {platform.python_version()}, {versions}.",
         "",
         "| " + " | ".join(heading) + " |",
         "|" + " --- |" * len(heading),

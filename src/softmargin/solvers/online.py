@@ -129,7 +129,7 @@ class OnlineRun:
         steps = self.plan.steps
         return Regret(
             **{name: trace[name].copy() for name in names}, lam=steps.lam, schedule=steps.kind, step0=steps.step0,
-            free_intercept=self.plan.free_bias,
+            bounded=not self.plan.free_bias and steps.first == 0,
         )  # fmt: skip
 
     def _record_now(self) -> np.ndarray:

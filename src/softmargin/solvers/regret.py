@@ -28,7 +28,7 @@ class Regret:
     lam: float
     schedule: str
     step0: float
-    free_intercept: bool
+    bounded: bool  # whether the bound of the notes speaks of this run
 
     @property
     def lower(self) -> np.ndarray:
@@ -62,9 +62,9 @@ class Regret:
 
         "strong": ``G^2 / (2 lam) (1 + log T)``.
         "sqrt" and "constant": ``D^2 / (2 step_T) + G^2 / 2 sum step``, D at least every ``|w_t - w*|``.
-        A free intercept is not strongly convex and has no such bound.
+        They start at zero weights, at t = 1, and penalise every weight: none for a free intercept, nor after ``fit``.
         """
-        if self.free_intercept:
+        if not self.bounded:
             return None
         squared_slope = self.steepest**2
         if self.schedule == "strong":
