@@ -148,16 +148,16 @@ def learn_in_order(constraints, order, steps, rules, state):
                 force /= 1.0 + 2.0 * price * step * length2
                 ledger["gain"] -= force * force / (4.0 * price)
             ledger["gain"] += force * required
-            # |v + c x|^2 - |v|^2 = c (x.v before + x.v after): no cancellation.
+            # |v + c x|^2 - |v|^2 = c (2 x.v + c x.x)
             change = step * force * sign / ledger["scale"]
             add_scaled(rows, t, change, v)
-            ledger["v_norm2"] = max(0.0, ledger["v_norm2"] + change * (product + dot(rows, t, v)))
+            ledger["v_norm2"] = max(0.0, ledger["v_norm2"] + change * (2.0 * product + change * length2))
             if rules.averaging != NO_AVERAGE:
                 add_scaled(rows, t, change * ledger["scale_sum"], debt)
             if not rules.strong:
-                before = dot(rows, t, u)
+                along = 2.0 * sign * dot(rows, t, u) + force * length2
+                ledger["u_norm2"] = max(0.0, ledger["u_norm2"] + force * along)
                 add_scaled(rows, t, force * sign, u)
-                ledger["u_norm2"] = max(0.0, ledger["u_norm2"] + force * sign * (before + dot(rows, t, u)))
             if state.forces.shape[0] > 0:
                 state.forces[t] += force
             if rules.free_bias:
