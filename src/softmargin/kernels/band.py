@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from softmargin.kernels.rows import add_scaled, dot, squared_norm
+from softmargin.kernels.rows import add_scaled, add_squares, dot, squared_norm
 
 
 class Smoothing(NamedTuple):
@@ -34,7 +34,8 @@ class Move(NamedTuple):
     shift: float
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+# Any order of summation, so that vector units can be used (5x): the search only looks for the sign's change.
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def slope_along(smoothing, margins, change, step, start, stop):
     """At ``margins + step * change``: the sum of ``dual * change``, and how fast it falls with the step."""
     required, price, centre, stiffness, squared = smoothing
@@ -43,12 +44,9 @@ def slope_along(smoothing, margins, change, step, start, stop):
         by = change[t]
         rate = stiffness * price[t]
         raw = centre[t] + rate * (required[t] - margins[t] - step * by)
-        if raw > 0.0:
-            if squared or raw < price[t]:
-                pull += raw * by
-                curvature += rate * by * by
-            else:
-                pull += price[t] * by
+        dual = max(0.0, raw) if squared else min(max(0.0, raw), price[t])
+        pull += dual * by
+        curvature += rate * by * by if dual == raw else 0.0
     return pull, curvature
 
 
@@ -133,3 +131,10 @@ def curve(rows, free, rate, v, start, stop, w):
     """OUT ``w``: ``w += sum rate[i] (rows[free[i]] . v) rows[free[i]]``."""
     for i in range(start, stop):
         add_scaled(rows, free[i], rate[i] * dot(rows, free[i], v), w)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sum_squares(rows, free, rate, start, stop, diagonal):
+    """OUT ``diagonal``: ``+= sum rate[i] rows[free[i]]^2``, column by column (of a pair, about that)."""
+    for i in range(start, stop):
+        add_squares(rows, free[i], rate[i], diagonal)

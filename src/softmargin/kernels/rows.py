@@ -88,6 +88,15 @@ def add_scaled(rows: Any, t: Any, scale: Any, w: Any) -> None:
     w += scale * as_vector(rows, t, w.shape[0])
 
 
+def add_squares(rows: Any, t: Any, scale: Any, w: Any) -> None:
+    """OUT ``w``: ``w += scale * rows[t]^2``, column by column; a pair counts as two rows."""
+    if isinstance(rows, PairRows):
+        add_squares(rows.rows, rows.better[t], scale, w)
+        add_squares(rows.rows, rows.worse[t], scale, w)
+    else:
+        w += scale * as_vector(rows, t, w.shape[0]) ** 2
+
+
 def squared_norm(rows: Any, t: Any, width: Any) -> Any:
     """``rows[t] . rows[t]``."""
     row = as_vector(rows, t, width)
@@ -127,7 +136,7 @@ def _dot(rows, t, w):
         def dense_pair(rows, t, w):
             X, better, worse, total = rows.rows.X, rows.better[t], rows.worse[t], 0.0
             for j in range(X.shape[1]):
-                total += (X[better, j] - X[worse, j]) * w[j]
+                total += (np.float64(X[better, j]) - X[worse, j]) * w[j]
             return total
 
         return dense_pair
@@ -163,6 +172,37 @@ def _add_scaled(rows, t, scale, w):
     def constant(rows, t, scale, w):
         add_scaled(rows.rows, t, scale, w)
         w[w.shape[0] - 1] += scale * rows.value
+
+    return constant
+
+
+@overload(add_squares, jit_options=ANY_ORDER)
+def _add_squares(rows, t, scale, w):
+    if is_kind(rows, DenseRows):
+
+        def dense(rows, t, scale, w):
+            for j in range(rows.X.shape[1]):
+                w[j] += scale * (np.float64(rows.X[t, j]) * rows.X[t, j])
+
+        return dense
+    if is_kind(rows, SparseRows):
+
+        def sparse(rows, t, scale, w):
+            for k in range(rows.indptr[t], rows.indptr[t + ONE]):
+                w[rows.indices[k]] += scale * (np.float64(rows.data[k]) * rows.data[k])
+
+        return sparse
+    if is_kind(rows, PairRows):
+
+        def pair(rows, t, scale, w):
+            add_squares(rows.rows, rows.better[t], scale, w)
+            add_squares(rows.rows, rows.worse[t], scale, w)
+
+        return pair
+
+    def constant(rows, t, scale, w):
+        add_squares(rows.rows, t, scale, w)
+        w[w.shape[0] - 1] += scale * (rows.value * rows.value)
 
     return constant
 

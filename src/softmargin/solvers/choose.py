@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 
 from softmargin.kernels.constraints import ClassConstraints, Constraints
+from softmargin.solvers.auto import solve_auto
 from softmargin.solvers.certificate import solution_at
+from softmargin.solvers.class_dual import solve_classes_dual
 from softmargin.solvers.class_newton import solve_classes
 from softmargin.solvers.class_problem import ClassProblem, class_solution_at
+from softmargin.solvers.dual import solve_dual
 from softmargin.solvers.newton import solve_newton
 from softmargin.solvers.online import OnlineRun, Plan
 from softmargin.solvers.online_fit import solve_online
+from softmargin.solvers.parallel import one_blas_thread
 from softmargin.solvers.problem import Gap, Problem, Solution
 
 SOLVERS = ("auto", "dual", "newton", "online")
-LATER = "solver={!r} for {} comes with a later version of softmargin: pass solver='auto'"
 
 
 @dataclass(frozen=True)
@@ -65,13 +68,18 @@ def solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) ->
         message = "C=inf, the hard margin, comes with a later version of softmargin: pass a large finite C, such as 1e6"
         raise NotImplementedError(message)
     batch = batch._replace(price=task.C * batch.price)
+    with one_blas_thread():
+        return _solve(task, stream, batch, plan, order)
+
+
+def _solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) -> Answer:
     if isinstance(batch, Constraints):
         return _solve_rows(task, stream, Problem(batch, plan.width, plan.squared, plan.free_bias), plan, order)
     if plan.form == "ovr":
         return _solve_each(task, stream, batch, plan, order)
-    if task.solver == "dual":
-        raise NotImplementedError(LATER.format("dual", f"multiclass={plan.form!r}"))
     problem = ClassProblem(batch, plan.width, plan.classes, plan.form == "sum", plan.squared, plan.free_bias)
+    if task.solver == "dual":
+        return Answer.of(solve_classes_dual(problem, task.tol, task.max_passes, task.rng), "dual")
     if task.solver != "online":
         return Answer.of(solve_classes(problem, task.tol, task.max_passes), "newton")
     prove = partial(class_solution_at, problem)
@@ -80,16 +88,23 @@ def solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) ->
 
 
 def _solve_rows(task: Task, stream: Constraints, problem: Problem, plan: Plan, order: np.ndarray) -> Answer:
-    if task.solver == "dual":
-        raise NotImplementedError(LATER.format("dual", "signed rows"))
     if task.solver != "online":
-        return Answer.of(solve_newton(problem, task.tol, task.max_passes), "newton")
+        return Answer.of(*_solve_batch(task, problem))
 
     def prove(w: np.ndarray, bias: np.ndarray, dual: np.ndarray, passes: float, reason: str) -> Solution:
         return solution_at(problem, w, float(bias[0]), dual, passes, reason)
 
     solution, run = solve_online(stream, plan, order, task.C, prove, task.tol, task.whole_passes, task.rng)
     return Answer.of(solution, "online", run)
+
+
+def _solve_batch(task: Task, problem: Problem) -> tuple[Solution, str]:
+    """The solution for signed rows, and who found it."""
+    if task.solver == "dual":
+        return solve_dual(problem, task.tol, task.max_passes, task.rng), "dual"
+    if task.solver == "newton":
+        return solve_newton(problem, task.tol, task.max_passes), "newton"
+    return solve_auto(problem, task.tol, task.max_passes, task.rng)
 
 
 def _solve_each(task: Task, stream: ClassConstraints, batch: ClassConstraints, plan: Plan, order: np.ndarray) -> Answer:
@@ -100,12 +115,11 @@ def _solve_each(task: Task, stream: ClassConstraints, batch: ClassConstraints, p
         for sign in signs
     ]
 
-    if task.solver == "dual":
-        raise NotImplementedError(LATER.format("dual", "multiclass='ovr'"))
     if task.solver != "online":
-        solved = [solve_newton(problem, task.tol, task.max_passes) for problem in problems]
+        solved, solvers = zip(*(_solve_batch(task, problem) for problem in problems), strict=True)
         passes, reasons = sum(part.passes for part in solved), {part.reason for part in solved} - {"tol"}
-        return Answer.of(together(solved, passes, ", ".join(sorted(reasons)) or "tol"), "newton")
+        answer = together(list(solved), passes, ", ".join(sorted(reasons)) or "tol")
+        return Answer.of(answer, " and ".join(sorted(set(solvers))))
 
     def prove(W: np.ndarray, bias: np.ndarray, dual: np.ndarray, passes: float, reason: str) -> Solution:
         parts = [

@@ -7,19 +7,22 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from softmargin.data.matrix import stored_numbers
-from softmargin.kernels.band import Move, Smoothing, curve, free_rows, gather, settle, slope_along, sum_rows, trace_of
+from softmargin.kernels.band import Move, Smoothing, curve, free_rows, gather, settle, slope_along, sum_rows, sum_squares, trace_of
+from softmargin.kernels.gram import add_gram
 from softmargin.kernels.sums import margins_of
 from softmargin.solvers.certificate import solution_at
 from softmargin.solvers.line_search import search
 from softmargin.solvers.parallel import over_ranges
 from softmargin.solvers.problem import Problem, Solution
 
-GRAM_WIDTH = 2500  # a d x d matrix up to 50 MB
+GRAM_WIDTH = 2500  # a d x d matrix, or a block of free rows, up to 50 MB
 BLOCK_ROWS = 2048
 SHARE = 0.25  # of the gap, that the gradient may have when the smoothing is tightened
 GROW = 4.0  # how much tighter
 EXACT_ENOUGH = 0.1  # of the first derivative, where a line search may stop
 MOST_CONJUGATE_STEPS = 500
+ENTRY_FLOPS = 15  # products of matrices that take as long as two entries of a sparse row
+FLOPS_A_NUMBER = 20  # products of matrices that take as long as one number of a pass
 # The first and the last stiffness, as far as sum price |row|^2 allows: too soft takes more rounds, too stiff and the
 # rounding of a margin moves its dual.  A sum, so that k copies of a row and one row of weight k take the same steps.
 FIRST_TRACE, LAST_TRACE, STIFFEST = 1e9, 1e16, 1e6
@@ -90,7 +93,8 @@ class _Newton:
         self.margins = self.problem.margins(self.w, self.bias)
         if not self.problem.squared:
             self.centre = start.dual.copy()
-        self.passes += 1.0
+        self.best = _Best(start.w.copy(), start.dual.copy(), self.bias, start.gap.gap, start.gap.primal)
+        self.passes += start.passes + 1.0
 
     def smoothing(self) -> Smoothing:
         _, _, required, price = self.constraints
@@ -207,7 +211,7 @@ class _Newton:
             sum_rows(rows, free, rate, 0, free.size, mean)
             mean /= rate.sum()
         self.passes += free.size / self.problem.size
-        if free.size < width and free.size < GRAM_WIDTH:
+        if free.size < width and free.size * width <= GRAM_WIDTH**2:
             found = self._by_rows(free, rate, mean, gradient)
         elif width <= GRAM_WIDTH:
             found = self._by_columns(free, rate, mean, gradient)
@@ -225,23 +229,42 @@ class _Newton:
         return np.asarray(block.T @ solved - gradient)
 
     def _by_columns(self, free: np.ndarray, rate: np.ndarray, mean: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-        """Fewer columns than free rows: the Gram matrix, block by block."""
-        hessian = np.eye(self.problem.width)
-        block = np.empty((min(BLOCK_ROWS, free.size), self.problem.width))
+        """Fewer columns than free rows: the Gram matrix, of whole blocks or, where rows are sparse, row by row."""
+        rows, width, stored = self.constraints.rows, self.problem.width, self.numbers / self.problem.size
+        by_entry = stored * stored * ENTRY_FLOPS < width * width
+
+        def part(start: int, stop: int) -> np.ndarray:
+            gram = np.zeros((width, width))
+            if by_entry:
+                add_gram(rows, free, rate, start, stop, gram)
+                return gram
+            block = np.empty((min(BLOCK_ROWS, stop - start), width))
+            for first in range(start, stop, len(block)):
+                last = min(stop, first + len(block))
+                gather(rows, free, root, mean, first, last, block)
+                gram += block[: last - first].T @ block[: last - first]
+            return gram
+
         root = np.sqrt(rate)
-        for start in range(0, free.size, len(block)):
-            stop = min(free.size, start + len(block))
-            gather(self.constraints.rows, free, root, mean, start, stop, block)
-            hessian += block[: stop - start].T @ block[: stop - start]
+        work = stored * stored * ENTRY_FLOPS if by_entry else width * width
+        parts = over_ranges(part, free.size, int(free.size * work / FLOPS_A_NUMBER))
+        hessian = np.sum(parts, axis=0) if len(parts) > 1 else parts[0]
+        if by_entry and self.problem.free_bias:
+            hessian -= rate.sum() * np.outer(mean, mean)
+        hessian[np.diag_indices(width)] += 1.0
         factor = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
         return np.asarray(-cho_solve(factor, gradient))
 
     def _by_conjugate_gradients(
         self, free: np.ndarray, rate: np.ndarray, mean: np.ndarray, gradient: np.ndarray
     ) -> np.ndarray:
-        """Many of both: products with the free rows only."""
+        """Many of both: products with the free rows only, columns scaled by the diagonal."""
         rows, total = self.constraints.rows, rate.sum()
         numbers = self.numbers * free.size // self.problem.size
+        diagonal = np.ones(gradient.size)
+        sum_squares(rows, free, rate, 0, free.size, diagonal)
+        if self.problem.free_bias:
+            diagonal -= np.minimum(total * mean * mean, diagonal - 1.0)
 
         def product(v: np.ndarray) -> np.ndarray:
             def part(start: int, stop: int) -> np.ndarray:
@@ -253,16 +276,17 @@ class _Newton:
             return curved - total * (mean @ v) * mean if self.problem.free_bias else curved
 
         found, left = np.zeros(gradient.size), -gradient
-        along, left2 = left.copy(), float(left @ left)
-        enough = 0.05**2 * left2
+        along = left / diagonal
+        left2, enough = float(left @ along), 0.05**2 * float(left @ left)
         for _ in range(MOST_CONJUGATE_STEPS):
             curved = product(along)
             self.passes += free.size / self.problem.size
             length = left2 / float(along @ curved)
             found += length * along
             left = left - length * curved
-            before, left2 = left2, float(left @ left)
-            if left2 <= enough:
+            if float(left @ left) <= enough:
                 break
-            along = left + (left2 / before) * along
+            scaled = left / diagonal
+            before, left2 = left2, float(left @ scaled)
+            along = scaled + (left2 / before) * along
         return found

@@ -3,7 +3,11 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
+
+from threadpoolctl import ThreadpoolController
 
 # Below this many numbers a thread costs more than it brings (measured: 20 microseconds to hand work over).
 WORTH_A_THREAD = 200_000
@@ -35,3 +39,16 @@ def over_ranges(task: Callable[[int, int], Any], rows: int, numbers: int) -> lis
         _pool = ThreadPoolExecutor(cores(), thread_name_prefix="softmargin")
     edges = [rows * part // parts for part in range(parts + 1)]
     return list(_pool.map(task, edges[:-1], edges[1:]))
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """A solver's matrices are small, and its ranges take both cores already.
+
+    More threads of BLAS are no quicker on a calm machine, and wait for each other up to 80 times longer on a busy one.
+    """
+    return _blas().limit(limits=1)

@@ -1,0 +1,70 @@
+"""The solver "dual" for rows with classes."""
+
+import numpy as np
+
+from softmargin.data.matrix import with_constant
+from softmargin.kernels.class_coordinate import descend_classes, move_classes_to, sort_out_classes, value_of_classes
+from softmargin.kernels.coordinate import lengths2
+from softmargin.solvers.class_problem import ClassProblem, class_solution_at
+from softmargin.solvers.descent import CLEAR, Descent, bias_column
+from softmargin.solvers.problem import Solution
+
+
+def solve_classes_dual(problem: ClassProblem, tol: float, max_passes: float, rng: np.random.Generator) -> Solution:
+    """The best weights met, with their gap, when that is small enough, or at the end of passes or patience.
+
+    minimise    1/2 |W|^2 + sum price_t loss_t, "max" or "sum" (see ``ClassProblem``)
+    visits      all duals of a row become the best ones, given all other rows (``kernels.class_coordinate``)
+    the rest    as ``solvers.dual.solve_dual``
+    """
+    return ClassDescent(problem, rng).solve(tol, max_passes)
+
+
+class ClassDescent(Descent):
+    def __init__(self, problem: ClassProblem, rng: np.random.Generator) -> None:
+        self.asked, self.column, self.centre = problem, 0.0, np.zeros(problem.classes)
+        constraints, width = problem.constraints, problem.width + problem.free_bias
+        super().__init__(problem.size, problem.classes, np.zeros((width, problem.classes)), rng)
+        lengths2(constraints.rows, problem.width, 0, problem.size, self.length2)
+        self.passes += 1.0
+        if problem.free_bias:
+            self.column = bias_column(self.length2)
+            self.length2 += self.column**2
+            constraints = constraints._replace(rows=with_constant(constraints.rows, self.column))
+        self.constraints = constraints
+        # The same problem with the intercepts among the weights.
+        self.problem = ClassProblem(constraints, width, problem.classes, problem.every, problem.squared)
+
+    @property
+    def bias(self) -> np.ndarray:
+        return self.centre + self.column * self.w[-1] if self.asked.free_bias else self.centre
+
+    def centre_bias(self) -> None:
+        self.centre = self.bias
+
+    def descend(self, active: int, clear: float) -> tuple[int, float]:
+        every, squared = self.problem.every, self.problem.squared
+        return descend_classes(
+            self.constraints, self.length2, every, squared, self.centre, self.order, active, clear, self.dual, self.w
+        )
+
+    def move_to(self, order: np.ndarray, history: np.ndarray, share: np.ndarray) -> None:
+        every, squared = self.problem.every, self.problem.squared
+        move_classes_to(self.constraints, every, squared, order, history, share, self.dual, self.w)
+
+    def value(self) -> float:
+        every, squared = self.problem.every, self.problem.squared
+        return float(value_of_classes(self.constraints, every, squared, self.centre, self.dual, self.w))
+
+    def measure(self) -> tuple[float, float]:
+        self.margins = self.problem.scores(self.w, self.centre)
+        loss, residual = self.problem.loss_and_residual(self.margins, self.dual)
+        return 0.5 * float(np.sum(self.w[: self.asked.width] ** 2)) + loss, residual
+
+    def sort_out(self) -> int:
+        every, squared = self.problem.every, self.problem.squared
+        return int(sort_out_classes(self.constraints, every, squared, self.margins, CLEAR, self.order, self.dual))
+
+    def proved(self, reason: str) -> Solution:
+        W = self.best_w[: self.asked.width].copy()
+        return class_solution_at(self.asked, W, self.best_bias.copy(), self.dual, self.passes, reason)

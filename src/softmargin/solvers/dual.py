@@ -1,0 +1,87 @@
+"""The solver "dual" for signed rows."""
+
+import numpy as np
+
+from softmargin.data.matrix import stored_numbers, with_constant
+from softmargin.kernels.coordinate import descend, lengths2, move_to, sort_out, value_of
+from softmargin.kernels.sums import margins_of
+from softmargin.solvers.certificate import solution_at
+from softmargin.solvers.descent import CLEAR, Descent, bias_column
+from softmargin.solvers.parallel import over_ranges
+from softmargin.solvers.problem import Problem, Solution
+
+
+def solve_dual(
+    problem: Problem, tol: float, max_passes: float, rng: np.random.Generator, start: Solution | None = None
+) -> Solution:
+    """The best weights met, with their gap, when that is small enough, or at the end of passes or patience.
+
+    maximise    sum dual_t required_t - 1/2 |sum dual_t z_t|^2 [- sum dual_t^2 / (4 price_t), squared hinge]
+    subject to  0 <= dual_t [<= price_t, hinge], and sum dual_t sign_t = 0 for a free intercept
+    visits      in random order, leaving out rows whose dual rests at an end of its box; all come back at every look
+    windows     once the rows at rest are known the visits act linearly: some of them in one fixed order, then the
+                affine combination of the last iterates whose differences cancel best (Anderson), kept if it pays
+    intercept   a constant column with a proximal term instead of a penalty, whose centre moves at every look
+    given       start  any solution, to go on from its dual
+    Source      Hsieh et al. (2008); Bertrand and Massias, "Anderson acceleration of coordinate descent" (2021)
+    """
+    run = RowDescent(problem, rng)
+    if start is not None:
+        run.begin_at(start)
+    return run.solve(tol, max_passes)
+
+
+class RowDescent(Descent):
+    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        self.problem, self.constraints = problem, problem.constraints
+        self.column, self.centre = 0.0, 0.0
+        super().__init__(problem.size, 0, np.zeros(problem.width + problem.free_bias), rng)
+        lengths2(self.constraints.rows, problem.width, 0, problem.size, self.length2)
+        self.passes += 1.0
+        if problem.free_bias:
+            self.column = bias_column(self.length2)
+            self.length2 += self.column**2
+            self.constraints = self.constraints._replace(rows=with_constant(self.constraints.rows, self.column))
+
+    def begin_at(self, start: Solution) -> None:
+        """Go on from the dual of a solution."""
+        self.dual[:], self.centre = start.dual, float(start.bias)
+        weights, flow = self.problem.weights(self.dual)
+        self.w[: self.problem.width], self.w[self.problem.width :] = weights, self.column * flow
+        self.passes += 1.0
+        self.look()
+
+    @property
+    def bias(self) -> float:
+        return self.centre + self.column * float(self.w[-1]) if self.problem.free_bias else 0.0
+
+    def centre_bias(self) -> None:
+        self.centre = self.bias
+
+    def descend(self, active: int, clear: float) -> tuple[int, float]:
+        squared = self.problem.squared
+        return descend(
+            self.constraints, self.length2, squared, self.centre, self.order, active, clear, self.dual, self.w
+        )
+
+    def move_to(self, order: np.ndarray, history: np.ndarray, share: np.ndarray) -> None:
+        move_to(self.constraints, self.problem.squared, order, history, share, self.dual, self.w)
+
+    def value(self) -> float:
+        return float(value_of(self.constraints, self.problem.squared, self.centre, self.dual, self.w))
+
+    def measure(self) -> tuple[float, float]:
+        def part(start: int, stop: int) -> None:
+            margins_of(self.constraints, self.w, self.centre, start, stop, self.margins)
+
+        over_ranges(part, self.size, stored_numbers(self.constraints.rows))
+        loss, _, residual = self.problem.gap_terms(self.margins, self.dual)
+        w = self.w[: self.problem.width]
+        return 0.5 * float(w @ w) + loss, residual
+
+    def sort_out(self) -> int:
+        return int(sort_out(self.constraints, self.problem.squared, self.margins, CLEAR, self.order, self.dual))
+
+    def proved(self, reason: str) -> Solution:
+        w = self.best_w[: self.problem.width].copy()
+        return solution_at(self.problem, w, self.best_bias, self.dual, self.passes, reason)
