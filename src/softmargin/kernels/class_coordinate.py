@@ -9,6 +9,8 @@ where the level makes ``level = total - total before`` (max, squared: ``(1 + sof
 ``soft = 1 / (2 price q)``; a root in one dimension of a function that rises in straight pieces.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -17,6 +19,14 @@ from softmargin.kernels.online import look_ahead
 
 NO_LENGTH2 = 1e-12  # in the place of |row|^2 = 0: such a row's slack is the same for all weights
 MOST_TRIALS, ENOUGH = 100, 1e-15
+FULL = 1.0 - 1e-12  # of the price: duals that sum to it do so up to rounding
+
+
+class Form(NamedTuple):
+    """What one row pays for."""
+
+    every: bool  # "sum": slack to each wrong class; else "max": to the closest one
+    squared: bool
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -88,7 +98,7 @@ def unrest(short, dual, label, price, every, squared):
         return steepest if steepest >= 0.0 else -held_by
     # The price is shared out among the classes and, last of all, nobody, who lacks nothing: all holders lack the same.
     rest = 0.5 * total / price if squared else 0.0
-    holders = int(squared or total < price)
+    holders = int(squared or total < FULL * price)
     least, best, best_other = 0.0 if holders else np.inf, 0.0, -np.inf if holders else 0.0
     for k in range(short.shape[0]):
         if k != label:
@@ -101,7 +111,7 @@ def unrest(short, dual, label, price, every, squared):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def descend_classes(constraints, length2, every, squared, bias, order, active, clear, dual, W):
+def descend_classes(constraints, length2, form, bias, order, active, clear, dual, W):
     """Visit ``order[:active]`` once; returns how many stay active, and the steepest slope met.
 
     minimise    1/2 |W|^2 - sum dual_tk (required_t - bias_label + bias_k)  [+ conjugates, squared]
@@ -113,6 +123,7 @@ def descend_classes(constraints, length2, every, squared, bias, order, active, c
                 Wang and Scott, "An exact solver for the Weston-Watkins SVM subproblem", ICML 2021 (sum)
     """
     rows, labels, requires, prices = constraints
+    every, squared = form
     classes = W.shape[1]
     short, r, new, pull = np.empty(classes), np.empty(classes), np.empty(classes), np.empty(classes)
     steepest, i = 0.0, 0
@@ -151,9 +162,10 @@ def move_row(rows, t, label, new, dual, W, pull):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sort_out_classes(constraints, every, squared, score, share, order, dual):
+def sort_out_classes(constraints, form, score, share, order, dual):
     """OUT ``order``: rows worth a visit first, the others behind them; returns how many are (as ``sort_out``)."""
     _, labels, requires, prices = constraints
+    every, squared = form
     short = np.empty(score.shape[1])
     first, last, clear = 0, dual.shape[0], 0.0
     for again in range(2):
@@ -175,9 +187,10 @@ def sort_out_classes(constraints, every, squared, score, share, order, dual):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def move_classes_to(constraints, every, squared, order, history, share, dual, W):
+def move_classes_to(constraints, form, order, history, share, dual, W):
     """OUT ``dual, W``: the duals become ``share``-weighted sums of ``history``, kept in their sets by scaling."""
     rows, labels, _, prices = constraints
+    every, squared = form
     classes = W.shape[1]
     new, pull = np.empty(classes), np.empty(classes)
     for i in range(history.shape[1]):
@@ -197,9 +210,10 @@ def move_classes_to(constraints, every, squared, order, history, share, dual, W)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def value_of_classes(constraints, every, squared, bias, dual, W):
+def value_of_classes(constraints, form, bias, dual, W):
     """What ``descend_classes`` minimises, with the sign turned: the value of the dual."""
     _, labels, requires, prices = constraints
+    every, squared = form
     value = 0.0
     for j in range(W.shape[0]):
         for k in range(W.shape[1]):

@@ -19,13 +19,17 @@ PASS_ROW = 15.0
 FLOP = 0.05  # of a product of matrices
 NEWTON_PASSES, PASSES_A_DIGIT, STEPS_A_PASS = 8, 5, 0.6  # what it takes, whatever C
 CONJUGATE_PASSES = 4000  # more, where the Newton matrix is too large to be written out
+WORTH_A_TRIAL = 1e6  # nanoseconds of Newton's: the answer to a smaller problem shall not depend on an order
 DOUBTS = (np.inf, 4.0, 2.0, 1.0)  # at the first looks, how many times quicker Newton must be; at later ones: quicker
 
 
 def solve_auto(problem: Problem, tol: float, max_passes: float, rng: np.random.Generator) -> tuple[Solution, str]:
     """The answer of ``solve_dual``, or of ``solve_newton`` going on from there; and who found it."""
     run = RowDescent(problem, rng)
-    solution = run.solve(tol, max_passes, Progress(run, problem, tol).newton_is_quicker)
+    progress = Progress(run, problem, tol)
+    if progress.newton_nanoseconds() < WORTH_A_TRIAL:
+        return solve_newton(problem, tol, max_passes), "newton"
+    solution = run.solve(tol, max_passes, progress.newton_is_quicker)
     if solution.reason != TIRED:
         return solution, "dual"
     # Newton counts on from the passes made.

@@ -3,7 +3,13 @@
 import numpy as np
 
 from softmargin.data.matrix import with_constant
-from softmargin.kernels.class_coordinate import descend_classes, move_classes_to, sort_out_classes, value_of_classes
+from softmargin.kernels.class_coordinate import (
+    Form,
+    descend_classes,
+    move_classes_to,
+    sort_out_classes,
+    value_of_classes,
+)
 from softmargin.kernels.coordinate import lengths2
 from softmargin.solvers.class_problem import ClassProblem, class_solution_at
 from softmargin.solvers.descent import CLEAR, Descent, bias_column
@@ -21,6 +27,8 @@ def solve_classes_dual(problem: ClassProblem, tol: float, max_passes: float, rng
 
 
 class ClassDescent(Descent):
+    """Descent over rows that each hold as many duals as there are classes."""
+
     def __init__(self, problem: ClassProblem, rng: np.random.Generator) -> None:
         self.asked, self.column, self.centre = problem, 0.0, np.zeros(problem.classes)
         constraints, width = problem.constraints, problem.width + problem.free_bias
@@ -32,6 +40,7 @@ class ClassDescent(Descent):
             self.length2 += self.column**2
             constraints = constraints._replace(rows=with_constant(constraints.rows, self.column))
         self.constraints = constraints
+        self.form = Form(problem.every, problem.squared)
         # The same problem with the intercepts among the weights.
         self.problem = ClassProblem(constraints, width, problem.classes, problem.every, problem.squared)
 
@@ -43,18 +52,15 @@ class ClassDescent(Descent):
         self.centre = self.bias
 
     def descend(self, active: int, clear: float) -> tuple[int, float]:
-        every, squared = self.problem.every, self.problem.squared
         return descend_classes(
-            self.constraints, self.length2, every, squared, self.centre, self.order, active, clear, self.dual, self.w
+            self.constraints, self.length2, self.form, self.centre, self.order, active, clear, self.dual, self.w
         )
 
     def move_to(self, order: np.ndarray, history: np.ndarray, share: np.ndarray) -> None:
-        every, squared = self.problem.every, self.problem.squared
-        move_classes_to(self.constraints, every, squared, order, history, share, self.dual, self.w)
+        move_classes_to(self.constraints, self.form, order, history, share, self.dual, self.w)
 
     def value(self) -> float:
-        every, squared = self.problem.every, self.problem.squared
-        return float(value_of_classes(self.constraints, every, squared, self.centre, self.dual, self.w))
+        return float(value_of_classes(self.constraints, self.form, self.centre, self.dual, self.w))
 
     def measure(self) -> tuple[float, float]:
         self.margins = self.problem.scores(self.w, self.centre)
@@ -62,8 +68,7 @@ class ClassDescent(Descent):
         return 0.5 * float(np.sum(self.w[: self.asked.width] ** 2)) + loss, residual
 
     def sort_out(self) -> int:
-        every, squared = self.problem.every, self.problem.squared
-        return int(sort_out_classes(self.constraints, every, squared, self.margins, CLEAR, self.order, self.dual))
+        return int(sort_out_classes(self.constraints, self.form, self.margins, CLEAR, self.order, self.dual))
 
     def proved(self, reason: str) -> Solution:
         W = self.best_w[: self.asked.width].copy()

@@ -11,7 +11,7 @@ from softmargin.kernels.class_band import ClassSmoothing, bend_classes, curvatur
 from softmargin.kernels.constraints import ClassConstraints
 from softmargin.solvers.class_problem import ClassProblem, class_solution_at
 from softmargin.solvers.line_search import search
-from softmargin.solvers.newton import EXACT_ENOUGH, FIRST_TRACE, GROW, LAST_TRACE, SHARE, STALLED, STIFFEST
+from softmargin.solvers.newton import EXACT_ENOUGH, GROW, PRECISION, SHARE, STALLED, stiffnesses
 from softmargin.solvers.parallel import over_ranges
 from softmargin.solvers.problem import Solution
 
@@ -36,6 +36,8 @@ def solve_classes(problem: ClassProblem, tol: float, max_passes: float) -> Solut
         reason = run.until(tol, max_passes)
     except KeyboardInterrupt:
         reason = "interrupted"
+    except np.linalg.LinAlgError:  # a Newton matrix that rounding has made singular
+        reason = PRECISION
     return run.proved(run.best, reason)
 
 
@@ -71,9 +73,8 @@ class _ClassNewton:
         # "sum" of squares is smooth as it is: one round, no centre.
         self.smooth = problem.every and problem.squared
         rows, _, _, price = constraints
-        trace = max(1e-300, trace_of(rows, price, d, 0, n))
-        self.stiffness = 2.0 if self.smooth else min(1.0, FIRST_TRACE / trace)
-        self.stiffest = max(self.stiffness, min(STIFFEST, LAST_TRACE / trace))
+        trace = trace_of(rows, price, d, 0, n)
+        self.stiffness, self.stiffest = (2.0, 2.0) if self.smooth else stiffnesses(trace, constraints.required)
         self.numbers = stored_numbers(rows) * k
 
     def smoothing(self) -> ClassSmoothing:
@@ -109,7 +110,7 @@ class _ClassNewton:
                 steps += 1
             stalled = stalled + 1 if self.best.gap >= 0.9 * before else 0
             if stalled == STALLED:
-                return "precision of float64"
+                return PRECISION
             self.anchor[-1] = self.V[-1] if self.asked.free_bias else 0.0
             if not self.smooth:
                 np.copyto(self.centre, self.dual)

@@ -10,6 +10,7 @@ from softmargin.kernels.coordinate import gram_of_changes
 from softmargin.solvers.problem import Solution
 
 FIRST_LOOK, SPACING = 3, 0.2  # visits to the active rows before the next look at the gap: at least, and as a share
+WORTH_A_LOOK = 1.0  # passes: as much work between two looks as the look itself is
 CLEAR = 0.5  # of the steepest slope: a corner that holds a row by more is not visited until the next look
 SETTLED = 0.1  # of the active rows that may have left between two looks, where extrapolation begins
 WINDOW, HISTORY = 10, 5  # visits in one fixed order, and how many of their last changes are combined
@@ -85,7 +86,7 @@ class Descent(ABC):
 
     def until(self, tol: float, max_passes: float, tired: Callable[[], bool]) -> str:
         """Visits and looks; returns why it stopped."""
-        stalled, next_look, value = 0, 1, -np.inf
+        stalled, next_look, looked, value = 0, 1, self.passes, -np.inf
         self.active = self.sort_out()
         while True:
             if self.settled:
@@ -93,9 +94,11 @@ class Descent(ABC):
             else:
                 self.rng.shuffle(self.order[: self.active])
                 self.clear = self.visit(self.clear) or np.inf
-            if self.visits < next_look and self.passes < max_passes:
+            early = self.visits < next_look or self.passes < looked + WORTH_A_LOOK
+            if early and self.visits > 1 and self.passes < max_passes:
                 continue
             self.look()
+            looked = self.passes
             if self.gap <= tol * self.primal and self.holds(tol):
                 return "tol"
             if self.passes >= max_passes:

@@ -32,6 +32,8 @@ def solve_dual(
 
 
 class RowDescent(Descent):
+    """Descent over rows that each hold one dual."""
+
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         self.problem, self.constraints = problem, problem.constraints
         self.column, self.centre = 0.0, 0.0

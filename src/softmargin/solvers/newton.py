@@ -2,12 +2,24 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from softmargin.data.matrix import stored_numbers
-from softmargin.kernels.band import Move, Smoothing, curve, free_rows, gather, settle, slope_along, sum_rows, sum_squares, trace_of
+from softmargin.kernels.band import (
+    Move,
+    Smoothing,
+    curve,
+    free_rows,
+    gather,
+    settle,
+    slope_along,
+    sum_rows,
+    sum_squares,
+    trace_of,
+)
 from softmargin.kernels.gram import add_gram
 from softmargin.kernels.sums import margins_of
 from softmargin.solvers.certificate import solution_at
@@ -26,6 +38,7 @@ FLOPS_A_NUMBER = 20  # products of matrices that take as long as one number of a
 # The first and the last stiffness, as far as sum price |row|^2 allows: too soft takes more rounds, too stiff and the
 # rounding of a margin moves its dual.  A sum, so that k copies of a row and one row of weight k take the same steps.
 FIRST_TRACE, LAST_TRACE, STIFFEST = 1e9, 1e16, 1e6
+PRECISION = "precision of float64"
 STALLED = 12  # tightenings without a smaller gap: the end of what float64 can tell
 
 
@@ -48,8 +61,17 @@ def solve_newton(problem: Problem, tol: float, max_passes: float, start: Solutio
         reason = run.until(tol, max_passes)
     except KeyboardInterrupt:
         reason = "interrupted"
+    except np.linalg.LinAlgError:  # a Newton matrix that rounding has made singular
+        reason = PRECISION
     best = run.best
     return solution_at(problem, best.w, best.bias, best.dual, run.passes, reason)
+
+
+def stiffnesses(trace: float, required: np.ndarray) -> tuple[float, float]:
+    """The first and the last stiffness: in proportion to what is required, for so is what constraints lack."""
+    unit, trace = float(required.max()) or 1.0, max(trace, 1e-300)
+    first = min(1.0 / unit, FIRST_TRACE / trace)
+    return first, max(first, min(STIFFEST / unit, LAST_TRACE / trace))
 
 
 @dataclass
@@ -74,9 +96,7 @@ class _Newton:
         self.best = _Best(self.w.copy(), self.dual.copy())
         self.stiffness, self.stiffest = 2.0, 2.0
         if not problem.squared:
-            trace = max(self._trace(), 1e-300)
-            self.stiffness, self.stiffest = min(1.0, FIRST_TRACE / trace), min(STIFFEST, LAST_TRACE / trace)
-            self.stiffest = max(self.stiffest, self.stiffness)
+            self.stiffness, self.stiffest = stiffnesses(self._trace(), self.constraints.required)
 
     def _trace(self) -> float:
         rows, _, _, price = self.constraints
@@ -119,7 +139,7 @@ class _Newton:
                 steps += 1
             stalled = stalled + 1 if self.best.gap >= 0.9 * before else 0
             if stalled == STALLED or (self.problem.squared and steps == 0):
-                return "precision of float64"
+                return PRECISION
             if not self.problem.squared:
                 np.copyto(self.centre, self.dual)
                 self.stiffness = min(self.stiffness * GROW, self.stiffest)
@@ -152,23 +172,42 @@ class _Newton:
         self.passes += 1.0
         linear, quadratic = float(self.w @ direction), float(direction @ direction)
         accept = -EXACT_ENOUGH * float(gradient @ direction)
-        length = search(self.slope(smoothing, self.change, linear, quadratic), 1.0, accept)
+        slope = self.slope_balanced if self.problem.free_bias and self.free == 0 else self.slope
+        length = search(slope(smoothing, self.change, linear, quadratic), 1.0, accept)
         self.w += length * direction
         self.bias += length * bias_change
         return self.balance_and_settle(smoothing, length)
 
     def slope(
-        self, smoothing: Smoothing, change: np.ndarray, linear: float, quadratic: float
+        self, smoothing: Smoothing, change: np.ndarray, linear: float, quadratic: float, margins: Any = None
     ) -> Callable[[float], tuple[float, float]]:
         """The derivative of the smooth objective where the margins go by ``x * change``, and its own slope."""
+        margins = self.margins if margins is None else margins
 
         def derivative(x: float) -> tuple[float, float]:
             def part(start: int, stop: int) -> tuple[float, float]:
-                pull, bend = slope_along(smoothing, self.margins, change, x, start, stop)
+                pull, bend = slope_along(smoothing, margins, change, x, start, stop)
                 return float(pull), float(bend)
 
             parts = over_ranges(part, change.size, change.size)
             return linear + quadratic * x - sum(pull for pull, _ in parts), quadratic + sum(bend for _, bend in parts)
+
+        return derivative
+
+    def slope_balanced(
+        self, smoothing: Smoothing, change: np.ndarray, linear: float, quadratic: float
+    ) -> Callable[[float], tuple[float, float]]:
+        """As ``slope``, with the intercept at its best everywhere.
+
+        Where nothing is free the best intercepts are an interval, which changes with the weights: one that stays where
+        it is would stop every step at the first constraint that it runs into.
+        """
+        signs = self.constraints.sign
+
+        def derivative(x: float) -> tuple[float, float]:
+            margins = self.margins + x * change
+            shift = search(self.slope(smoothing, signs, 0.0, 0.0, margins), 0.0)
+            return self.slope(smoothing, change, linear + quadratic * x, quadratic, margins + shift * signs)(0.0)
 
         return derivative
 
