@@ -15,6 +15,8 @@ import numpy as np
 from numba import njit
 
 from softmargin.kernels.class_rows import add_outer, scores
+from softmargin.kernels.class_sums import many_slack_terms, one_slack_terms
+from softmargin.kernels.coordinate import Visit
 from softmargin.kernels.online import look_ahead
 
 NO_LENGTH2 = 1e-12  # in the place of |row|^2 = 0: such a row's slack is the same for all weights
@@ -112,7 +114,7 @@ def unrest(short, dual, label, price, every, squared):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def descend_classes(constraints, length2, form, bias, order, active, clear, dual, W):
-    """Visit ``order[:active]`` once; returns how many stay active, and the steepest slope met.
+    """Visit ``order[:active]`` once; returns how many stay active, and a ``Visit``.
 
     minimise    1/2 |W|^2 - sum dual_tk (required_t - bias_label + bias_k)  [+ conjugates, squared]
     subject to  W = sum_t row_t (e_label sum_k dual_tk - dual_t)',  dual >= 0, and in each row at most the price:
@@ -126,7 +128,7 @@ def descend_classes(constraints, length2, form, bias, order, active, clear, dual
     every, squared = form
     classes = W.shape[1]
     short, r, new, pull = np.empty(classes), np.empty(classes), np.empty(classes), np.empty(classes)
-    steepest, i = 0.0, 0
+    steepest, gap, won, i = 0.0, 0.0, 0.0, 0
     while i < active:
         look_ahead(rows, order, i)
         t = order[i]
@@ -142,10 +144,30 @@ def descend_classes(constraints, length2, form, bias, order, active, clear, dual
             continue
         if slope > 0.0:
             steepest = max(steepest, slope)
+            if every:
+                gap += many_slack_terms(short, dual[t], label, requires[t], price, squared)[2]
+            else:
+                gap += one_slack_terms(short, dual[t], label, requires[t], price, squared)[2]
             best_duals(short, dual[t], label, price, length2[t], every, squared, r, new)
+            won += won_by(short, dual[t], new, label, price, length2[t], every, squared)
             move_row(rows, t, label, new, dual, W, pull)
         i += 1
-    return active, steepest
+    return active, Visit(steepest, gap, won)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def won_by(short, old, new, label, price, length2, every, squared):
+    """How much the value of the dual rises when the duals of one row go from old to new."""
+    won, before, total, squares = 0.0, 0.0, 0.0, 0.0
+    soft = 0.5 / price if squared else 0.0
+    for k in range(short.shape[0]):
+        if k != label:
+            change = new[k] - old[k]
+            won += change * (short[k] - (soft * old[k] if every else 0.0))
+            before, total, squares = before + old[k], total + change, squares + change * change
+    if every:
+        return won - 0.5 * (length2 * (total * total + squares) + soft * squares)
+    return won - total * soft * before - 0.5 * (length2 * (total * total + squares) + soft * total * total)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -187,42 +209,74 @@ def sort_out_classes(constraints, form, score, share, order, dual):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def move_classes_to(constraints, form, order, history, share, dual, W):
-    """OUT ``dual, W``: the duals become ``share``-weighted sums of ``history``, kept in their sets by scaling."""
-    rows, labels, _, prices = constraints
-    every, squared = form
-    classes = W.shape[1]
-    new, pull = np.empty(classes), np.empty(classes)
-    for i in range(history.shape[1]):
-        t, total = order[i], 0.0
-        for k in range(classes):
-            new[k] = 0.0
-            for m in range(share.shape[0]):
-                new[k] += share[m] * history[m, i, k]
-            new[k] = max(0.0, new[k])
-            if every and not squared:
-                new[k] = min(new[k], prices[t])
-            total += new[k]
-        if not (every or squared) and total > prices[t]:
-            for k in range(classes):
-                new[k] *= prices[t] / total
-        move_row(rows, t, labels[t], new, dual, W, pull)
+def softness_of_classes(prices, every, one, other):
+    """How much squared slack bends the dual along two directions (as ``softness``)."""
+    total = 0.0
+    for t in range(one.shape[0]):
+        product, mass_one, mass_other = 0.0, 0.0, 0.0
+        for k in range(one.shape[1]):
+            product += one[t, k] * other[t, k]
+            mass_one, mass_other = mass_one + one[t, k], mass_other + other[t, k]
+        product = product if every else mass_one * mass_other
+        if product != 0.0:
+            total += product * (0.5 / prices[t])
+    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def value_of_classes(constraints, form, bias, dual, W):
-    """What ``descend_classes`` minimises, with the sign turned: the value of the dual."""
-    _, labels, requires, prices = constraints
-    every, squared = form
-    value = 0.0
-    for j in range(W.shape[0]):
-        for k in range(W.shape[1]):
-            value -= 0.5 * W[j, k] * W[j, k]
-    for t in range(dual.shape[0]):
-        total, squares = 0.0, 0.0
-        for k in range(W.shape[1]):
-            total, squares = total + dual[t, k], squares + dual[t, k] * dual[t, k]
-            value += dual[t, k] * (requires[t] - bias[labels[t]] + bias[k])
-        if squared and total > 0.0:
-            value -= (squares if every else total * total) / (4.0 * prices[t])
-    return value
+def back_inside(line, t, price, form, here, inside):
+    """OUT ``here``: where the line leads row t; OUT ``inside``: a point near it in the set of duals.
+
+    Returns whether they differ.
+    """
+    total, apart = 0.0, False
+    for k in range(here.shape[0]):
+        here[k] = line.dual[t, k] - line.change[t, k] + line.step * line.along[t, k]
+        inside[k] = max(0.0, here[k])
+        if form.every and not form.squared:
+            inside[k] = min(inside[k], price)
+        total, apart = total + inside[k], apart or inside[k] != here[k]
+    if not (form.every or form.squared) and total > price:
+        apart = True
+        for k in range(here.shape[0]):
+            inside[k] *= price / total
+    return apart
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fold_back_classes(constraints, length2, form, bias, line, share, W):
+    """OUT ``W``: += ``share`` times what it takes to put the duals on a line back into their sets (``fold_back``)."""
+    rows, labels, requires, prices = constraints
+    classes, won, lost = W.shape[1], 0.0, 0.0
+    here, inside, short, pull = np.empty(classes), np.empty(classes), np.empty(classes), np.empty(classes)
+    for i in range(labels.shape[0]):
+        t, label, price = np.uint64(i), labels[i], prices[i]
+        if not back_inside(line, i, price, form, here, inside):
+            continue
+        scores(rows, t, W, short)
+        right = requires[i] - short[label] - bias[label]
+        for k in range(classes):
+            short[k] += right + bias[k]
+        won += won_by(short, here, inside, label, price, length2[i], form.every, form.squared)
+        scores(rows, t, line.w_along, short)
+        soft = 0.5 / price if form.squared else 0.0
+        total, mass = 0.0, 0.0
+        for k in range(classes):
+            back = inside[k] - here[k]
+            lost += back * (short[label] - short[k] + (soft * line.along[i, k] if form.every else 0.0))
+            pull[k], total, mass = -share * back, total + back, mass + line.along[i, k]
+        if not form.every:
+            lost += soft * total * mass
+        pull[label] = share * total
+        add_outer(rows, t, pull, W)
+    return won, lost
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def go_along_classes(prices, form, line):
+    """OUT ``line.dual``: where the line leads to, back in its set."""
+    here, inside = np.empty(line.dual.shape[1]), np.empty(line.dual.shape[1])
+    for t in range(line.dual.shape[0]):
+        back_inside(line, t, prices[t], form, here, inside)
+        for k in range(inside.shape[0]):
+            line.dual[t, k] = inside[k]

@@ -1,5 +1,7 @@
 """Dual coordinate descent over signed rows: one dual after the other is made the best one, given all others."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -17,9 +19,17 @@ def best_dual(old, short, length2, price, squared):
     return min(max(0.0, old + short / length2), price)
 
 
+class Visit(NamedTuple):
+    """What a visit to some rows met."""
+
+    steepest: float  # slope
+    gap: float  # what these rows add to the gap, each when it was met
+    won: float  # how much the value of the dual has risen
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def descend(constraints, length2, squared, bias, order, active, clear, dual, w):
-    """Visit ``order[:active]`` once; returns how many stay active, and the steepest slope met.
+    """Visit ``order[:active]`` once; returns how many stay active, and a ``Visit``.
 
     minimise    1/2 |w|^2 - sum dual_t (required_t - sign_t bias)  [+ sum dual_t^2 / (4 price_t), squared]
     subject to  w = sum dual_t sign_t row_t,  0 <= dual_t  [<= price_t, not squared]
@@ -30,14 +40,14 @@ def descend(constraints, length2, squared, bias, order, active, clear, dual, w):
     Source      Hsieh et al., "A dual coordinate descent method for large-scale linear SVM", ICML 2008, algorithm 3
     """
     rows, signs, requires, prices = constraints
-    steepest, i = 0.0, 0
+    steepest, gap, won, i = 0.0, 0.0, 0.0, 0
     while i < active:
         look_ahead(rows, order, i)
         t = order[i]
         sign, old, price = signs[t], dual[t], prices[t]
         short = requires[t] - sign * (dot(rows, t, w) + bias)
-        if squared:
-            short -= 0.5 * old / price
+        soft = 0.5 / price if squared else 0.0
+        short -= soft * old
         out = -short if old == 0.0 else (short if old == price and not squared else -np.inf)
         if out > clear:
             active -= 1
@@ -46,11 +56,17 @@ def descend(constraints, length2, squared, bias, order, active, clear, dual, w):
         if out < 0.0:
             steepest = max(steepest, abs(short))
             new = best_dual(old, short, length2[t], price, squared)
-            if new != old:
-                add_scaled(rows, t, (new - old) * sign, w)
+            if squared:
+                gap += price * short * short
+            else:
+                gap += (price - old) * short if short > 0.0 else -old * short
+            change = new - old
+            if change != 0.0:
+                won += change * (short - 0.5 * change * (length2[t] + soft))
+                add_scaled(rows, t, change * sign, w)
                 dual[t] = new
         i += 1
-    return active, steepest
+    return active, Visit(steepest, gap, won)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -88,46 +104,52 @@ def sort_out(constraints, squared, margins, share, order, dual):
     return first
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def move_to(constraints, squared, order, history, share, dual, w):
-    """OUT ``dual, w``: dual i becomes the sum of ``share[k] * history[k, i]``, kept in its box."""
-    rows, signs, _, prices = constraints
-    for i in range(history.shape[1]):
-        t, new = order[i], 0.0
-        for k in range(share.shape[0]):
-            new += share[k] * history[k, i]
-        new = max(0.0, new) if squared else min(max(0.0, new), prices[t])
-        if new != dual[t]:
-            add_scaled(rows, t, (new - dual[t]) * signs[t], w)
-            dual[t] = new
+class Line(NamedTuple):
+    """Where a line begins, ``dual - change``, and how far it goes ``along`` some direction of the duals."""
+
+    dual: np.ndarray
+    change: np.ndarray
+    along: np.ndarray
+    w_along: np.ndarray
+    step: float
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def gram_of_changes(history, gram):
-    """OUT ``gram``: the inner products of the differences between successive lines of ``history``."""
-    count = gram.shape[0]
-    change = np.empty(count)
-    gram[:] = 0.0
-    for i in range(history.shape[1]):
-        for k in range(count):
-            change[k] = history[k + 1, i] - history[k, i]
-            for m in range(k + 1):
-                gram[k, m] += change[k] * change[m]
-    for k in range(count):
-        for m in range(k):
-            gram[m, k] = gram[k, m]
+def softness(prices, one, other):
+    """``sum one_t other_t / (2 price_t)``: how much the squared hinge bends the dual along two directions."""
+    total = 0.0
+    for t in range(one.shape[0]):
+        if one[t] != 0.0:
+            total += one[t] * other[t] * (0.5 / prices[t])
+    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def value_of(constraints, squared, bias, dual, w):
-    """What ``descend`` minimises, with the sign turned: the value of the dual."""
-    _, signs, requires, prices = constraints
-    value = 0.0
-    for j in range(w.shape[0]):
-        value -= 0.5 * w[j] * w[j]
+def fold_back(constraints, length2, squared, bias, line, share, w):
+    """OUT ``w``: += ``share`` times what it takes to put the duals on a line back into their box.
+
+    Returns what that wins of the dual's value, and by how much it lowers the slope along the line.
+    """
+    rows, signs, requires, prices = constraints
+    won, lost = 0.0, 0.0
+    for i in range(line.dual.shape[0]):
+        here = line.dual[i] - line.change[i] + line.step * line.along[i]
+        inside = max(0.0, here) if squared else min(max(0.0, here), prices[i])
+        back = inside - here
+        if back != 0.0:
+            t, sign = np.uint64(i), signs[i]
+            soft = 0.5 / prices[i] if squared else 0.0
+            short = requires[i] - sign * (dot(rows, t, w) + bias) - soft * here
+            won += back * (short - 0.5 * back * (length2[i] + soft))
+            lost += back * (sign * dot(rows, t, line.w_along) + soft * line.along[i])
+            add_scaled(rows, t, share * back * sign, w)
+    return won, lost
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def go_along(prices, squared, line):
+    """OUT ``line.dual``: where the line leads to, back in its box."""
+    dual = line.dual
     for t in range(dual.shape[0]):
-        if dual[t] != 0.0:
-            value += dual[t] * (requires[t] - signs[t] * bias)
-            if squared:
-                value -= dual[t] * dual[t] / (4.0 * prices[t])
-    return value
+        here = dual[t] - line.change[t] + line.step * line.along[t]
+        dual[t] = max(0.0, here) if squared else min(max(0.0, here), prices[t])

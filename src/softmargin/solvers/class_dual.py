@@ -6,11 +6,12 @@ from softmargin.data.matrix import with_constant
 from softmargin.kernels.class_coordinate import (
     Form,
     descend_classes,
-    move_classes_to,
+    fold_back_classes,
+    go_along_classes,
+    softness_of_classes,
     sort_out_classes,
-    value_of_classes,
 )
-from softmargin.kernels.coordinate import lengths2
+from softmargin.kernels.coordinate import Line, Visit, lengths2
 from softmargin.solvers.class_problem import ClassProblem, class_solution_at
 from softmargin.solvers.descent import CLEAR, Descent, bias_column
 from softmargin.solvers.problem import Solution
@@ -51,16 +52,21 @@ class ClassDescent(Descent):
     def centre_bias(self) -> None:
         self.centre = self.bias
 
-    def descend(self, active: int, clear: float) -> tuple[int, float]:
+    def descend(self, active: int, clear: float) -> tuple[int, Visit]:
         return descend_classes(
             self.constraints, self.length2, self.form, self.centre, self.order, active, clear, self.dual, self.w
         )
 
-    def move_to(self, order: np.ndarray, history: np.ndarray, share: np.ndarray) -> None:
-        move_classes_to(self.constraints, self.form, order, history, share, self.dual, self.w)
+    def softness(self, one: np.ndarray, other: np.ndarray) -> float:
+        if not self.form.squared:
+            return 0.0
+        return float(softness_of_classes(self.constraints.price, self.form.every, one, other))
 
-    def value(self) -> float:
-        return float(value_of_classes(self.constraints, self.form, self.centre, self.dual, self.w))
+    def fold_back(self, line: Line, share: float) -> tuple[float, float]:
+        return fold_back_classes(self.constraints, self.length2, self.form, self.centre, line, share, self.w)
+
+    def go_along(self, line: Line) -> None:
+        go_along_classes(self.constraints.price, self.form, line)
 
     def measure(self) -> tuple[float, float]:
         self.margins = self.problem.scores(self.w, self.centre)

@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from softmargin.kernels.coordinate import gram_of_changes
+from softmargin.kernels.coordinate import Line, Visit
 from softmargin.solvers.problem import Solution
 
-FIRST_LOOK, SPACING = 3, 0.2  # visits to the active rows before the next look at the gap: at least, and as a share
-WORTH_A_LOOK = 1.0  # passes: as much work between two looks as the look itself is
-CLEAR = 0.5  # of the steepest slope: a corner that holds a row by more is not visited until the next look
-SETTLED = 0.1  # of the active rows that may have left between two looks, where extrapolation begins
-WINDOW, HISTORY = 10, 5  # visits in one fixed order, and how many of their last changes are combined
-MEMORY = 2.0  # vectors of one number a dual that the history of a window may take
-STALLED = 3  # looks without a better dual: the end of what float64 can tell
+FIRST_LOOK = 3  # visits before the first look at the gap
+DONE = 0.1  # of the gap at the last look: what the active rows may still add to it at the next look
+MOST_VISITS = 20  # between two looks
+CLEAR = 0.1  # of the steepest slope: a corner that holds a row by more is not visited until the next look
+STALLED = 3  # looks without a smaller gap at a dual that no longer rises: the end of what float64 can tell
 TIRED = "another solver is quicker"
 BIAS_COLUMN = 0.3  # of the root mean square length of a row: the constant column that stands for a free intercept
 
@@ -33,8 +31,10 @@ class Descent(ABC):
         self.rng, self.size, self.w = rng, size, weights
         self.dual, self.margins, self.length2 = np.zeros(shape), np.zeros(shape), np.empty(size)
         self.order = np.arange(size, dtype=np.uint64)
-        self.active, self.clear, self.settled = size, np.inf, False
-        self.passes, self.visits = 0.0, 0
+        self.active, self.clear, self.passes, self.looks = size, np.inf, 0.0, 0
+        self.change, self.along = np.zeros(shape), np.zeros(shape)
+        self.w_change, self.w_along = np.zeros_like(weights), np.zeros_like(weights)
+        self.bend, self.left = 0.0, 0.0
         self.best_w, self.best_bias, self.primal, self.gap = weights.copy(), self.bias, np.inf, np.inf
 
     # -------------------------------------------------------------- what the kind of constraints has to say
@@ -45,16 +45,20 @@ class Descent(ABC):
         """The intercept at the present weights."""
 
     @abstractmethod
-    def descend(self, active: int, clear: float) -> tuple[int, float]:
-        """One visit to the active rows; how many stay active, and the steepest slope met."""
+    def descend(self, active: int, clear: float) -> tuple[int, Visit]:
+        """One visit to the active rows; how many stay active, and what was met."""
 
     @abstractmethod
-    def move_to(self, order: np.ndarray, history: np.ndarray, share: np.ndarray) -> None:
-        """Make the dual an affine combination of earlier ones."""
+    def softness(self, one: np.ndarray, other: np.ndarray) -> float:
+        """What squared slack adds to the product of two directions of the duals."""
 
     @abstractmethod
-    def value(self) -> float:
-        """The value of the dual."""
+    def fold_back(self, line: Line, share: float) -> tuple[float, float]:
+        """Weights back from where the line left the set of duals (``kernels.coordinate.fold_back``)."""
+
+    @abstractmethod
+    def go_along(self, line: Line) -> None:
+        """Duals to where the line leads, back in their set."""
 
     @abstractmethod
     def measure(self) -> tuple[float, float]:
@@ -86,75 +90,95 @@ class Descent(ABC):
 
     def until(self, tol: float, max_passes: float, tired: Callable[[], bool]) -> str:
         """Visits and looks; returns why it stopped."""
-        stalled, next_look, looked, value = 0, 1, self.passes, -np.inf
+        stalled, visits = 0, 0
         self.active = self.sort_out()
         while True:
-            if self.settled:
-                self.window()
-            else:
-                self.rng.shuffle(self.order[: self.active])
-                self.clear = self.visit(self.clear) or np.inf
-            early = self.visits < next_look or self.passes < looked + WORTH_A_LOOK
-            if early and self.visits > 1 and self.passes < max_passes:
+            met = self.conjugate_step() if self.looks else self.visit()
+            visits += 1
+            if self.passes < max_passes and not self.time_to_look(visits, met, tol):
                 continue
+            before, visits = self.gap, 0
             self.look()
-            looked = self.passes
             if self.gap <= tol * self.primal and self.holds(tol):
                 return "tol"
             if self.passes >= max_passes:
                 return "max_passes"
             if tired():
                 return TIRED
-            before, value = value, self.value()
-            stalled = stalled + 1 if abs(value - before) <= 1e-15 * abs(value) else 0
+            stalled = stalled + 1 if self.gap >= before and met.won <= 1e-16 * self.primal else 0
             if stalled == STALLED:
                 return "precision of float64"
-            next_look = self.visits + (2 * WINDOW if self.settled else max(FIRST_LOOK, int(SPACING * self.visits)))
 
-    def visit(self, clear: float) -> float:
-        """The active rows once, in the order they are in; the steepest slope met."""
-        self.passes += self.active / self.size
-        self.visits += 1
-        self.active, steepest = self.descend(self.active, clear)
-        return steepest
+    def time_to_look(self, visits: int, met: Visit, tol: float) -> bool:
+        """Whether the rows visited last say that the gap may be small, or have been visited often enough."""
+        if not self.looks:
+            return visits >= FIRST_LOOK
+        return met.gap <= max(0.5 * tol * self.primal, DONE * self.gap) or visits >= MOST_VISITS
 
-    def window(self) -> None:
-        """Visits in one fixed order, then the point that they lead to, if it is better than where they end."""
-        order = self.order[: self.active]
-        self.rng.shuffle(order)
-        kept = int(np.clip(MEMORY * self.size // max(1, self.active), 2, HISTORY))
-        history = np.empty((kept + 1, *self.dual[order].shape))
-        for k in range(-WINDOW, 0):
-            if k >= -kept:
-                np.take(self.dual, order, axis=0, out=history[k - 1])
-            self.visit(np.inf)
-        np.take(self.dual, order, axis=0, out=history[-1])
-        gram = np.empty((kept, kept))
-        gram_of_changes(history.reshape(kept + 1, -1), gram)
-        if not (trace := np.trace(gram)) > 0.0:
-            return
-        share = np.linalg.solve(gram + 1e-10 * trace * np.eye(kept), np.ones(kept))
-        before, w = self.value(), self.w.copy()
-        self.move_to(order, history[1:], share / share.sum())
+    def visit(self) -> Visit:
+        """The active rows once, in random order."""
+        self.rng.shuffle(self.order[: self.active])
         self.passes += self.active / self.size
-        if not self.value() >= before:
-            self.dual[order], self.w[...] = history[-1], w
+        self.active, met = self.descend(self.active, self.clear)
+        self.clear = met.steepest or np.inf
+        return met
+
+    def conjugate_step(self) -> Visit:
+        """Two visits in random orders, and from where they started a step along where they and the last step lead.
+
+        Visits slow down along directions in which the rows barely differ; what they change is then a poor direction
+        that conjugate gradients make a good one.  All products with slopes come from what the visits won and from
+        changes of the weights: the step costs no pass, and no digits.
+        """
+        self.change[...], self.w_change[...] = self.dual, self.w
+        first = self.visit()
+        won = first.won + self.visit().won
+        np.subtract(self.dual, self.change, out=self.change)
+        np.subtract(self.w, self.w_change, out=self.w_change)
+        curve = self.product(self.change, self.w_change, self.change, self.w_change)
+        if not curve > 0.0:
+            return first
+        turn = 0.0
+        if self.bend > 0.0:
+            turn = max(0.0, -self.product(self.change, self.w_change, self.along, self.w_along) / self.bend)
+        slope = won + 0.5 * curve + turn * self.left
+        self.along *= turn
+        self.along += self.change
+        self.w_along *= turn
+        self.w_along += self.w_change
+        self.bend = self.product(self.along, self.w_along, self.along, self.w_along)
+        line = Line(self.dual, self.change, self.along, self.w_along, slope / self.bend)
+        self.w += line.step * self.w_along - self.w_change
+        gained, lost = self.fold_back(line, 1.0)
+        gained += line.step * (slope - 0.5 * line.step * self.bend)
+        if gained >= won:
+            self.go_along(line)
+            self.left = slope - line.step * self.bend - lost
+            return Visit(first.steepest, first.gap, gained)
+        self.fold_back(line, -1.0)
+        self.w += self.w_change - line.step * self.w_along
+        self.bend = 0.0
+        return Visit(first.steepest, first.gap, won)
+
+    def product(self, one: np.ndarray, w_one: np.ndarray, other: np.ndarray, w_other: np.ndarray) -> float:
+        """How much the value of the dual bends along two directions."""
+        return float(np.vdot(w_one, w_other)) + self.softness(one, other)
 
     def look(self) -> None:
         """Margins and gap of all rows; which rows are worth a visit."""
         primal, gap = self.measure()
         self.passes += 1.0
+        self.looks += 1
         if primal <= self.primal:
             self.primal, self.best_bias = primal, self.bias
             self.best_w[...] = self.w
         # Any weights have a gap to the best dual so far, which is the present one.
         self.gap = min(gap, self.primal - (primal - gap))
-        before, self.active, self.clear = self._active_before, self.sort_out(), np.inf
-        self._active_before = self.active
-        self.settled = self.active > (1.0 - SETTLED) * before
+        self.active, self.clear = self.sort_out(), np.inf
+        before = self.bias
         self.centre_bias()
-
-    _active_before = np.inf
+        if np.any(before != 0.0):  # another centre is another problem, whose slopes the last step does not know
+            self.bend = 0.0
 
     def holds(self, tol: float) -> bool:
         """Whether the gap is small enough when worked out from the data."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from softmargin.data.matrix import stored_numbers, with_constant
-from softmargin.kernels.coordinate import descend, lengths2, move_to, sort_out, value_of
+from softmargin.kernels.coordinate import Line, Visit, descend, fold_back, go_along, lengths2, softness, sort_out
 from softmargin.kernels.sums import margins_of
 from softmargin.solvers.certificate import solution_at
 from softmargin.solvers.descent import CLEAR, Descent, bias_column
@@ -19,11 +19,10 @@ def solve_dual(
     maximise    sum dual_t required_t - 1/2 |sum dual_t z_t|^2 [- sum dual_t^2 / (4 price_t), squared hinge]
     subject to  0 <= dual_t [<= price_t, hinge], and sum dual_t sign_t = 0 for a free intercept
     visits      in random order, leaving out rows whose dual rests at an end of its box; all come back at every look
-    windows     once the rows at rest are known the visits act linearly: some of them in one fixed order, then the
-                affine combination of the last iterates whose differences cancel best (Anderson), kept if it pays
+    between     two visits, a conjugate gradient step along where they led (``Descent.conjugate_step``)
     intercept   a constant column with a proximal term instead of a penalty, whose centre moves at every look
     given       start  any solution, to go on from its dual
-    Source      Hsieh et al. (2008); Bertrand and Massias, "Anderson acceleration of coordinate descent" (2021)
+    Source      Hsieh et al., "A dual coordinate descent method for large-scale linear SVM", ICML 2008
     """
     run = RowDescent(problem, rng)
     if start is not None:
@@ -60,17 +59,20 @@ class RowDescent(Descent):
     def centre_bias(self) -> None:
         self.centre = self.bias
 
-    def descend(self, active: int, clear: float) -> tuple[int, float]:
+    def descend(self, active: int, clear: float) -> tuple[int, Visit]:
         squared = self.problem.squared
         return descend(
             self.constraints, self.length2, squared, self.centre, self.order, active, clear, self.dual, self.w
         )
 
-    def move_to(self, order: np.ndarray, history: np.ndarray, share: np.ndarray) -> None:
-        move_to(self.constraints, self.problem.squared, order, history, share, self.dual, self.w)
+    def softness(self, one: np.ndarray, other: np.ndarray) -> float:
+        return float(softness(self.constraints.price, one, other)) if self.problem.squared else 0.0
 
-    def value(self) -> float:
-        return float(value_of(self.constraints, self.problem.squared, self.centre, self.dual, self.w))
+    def fold_back(self, line: Line, share: float) -> tuple[float, float]:
+        return fold_back(self.constraints, self.length2, self.problem.squared, self.centre, line, share, self.w)
+
+    def go_along(self, line: Line) -> None:
+        go_along(self.constraints.price, self.problem.squared, line)
 
     def measure(self) -> tuple[float, float]:
         def part(start: int, stop: int) -> None:
