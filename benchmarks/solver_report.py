@@ -164,11 +164,14 @@ def _tall(cells: Sequence[Cell]) -> list[str]:
 def _text(cells: Sequence[Cell]) -> list[str]:
     lines = []
     for cell in _pick(cells, "text", (0.1, 1.0, 10.0)):
-        ours, theirs = our_time_to(cell, 1e-3), time_to(_of(cell, "LIBLINEAR"), 1e-3)
-        said = f"{cell}: 1e-3 in {_seconds(ours)} s, LIBLINEAR in {_seconds(theirs)} s"
-        lines.append(_line(said, "at most half of it", met=ours <= 0.5 * theirs))
-    for cell, limit in zip(_pick(cells, "text", (1.0, 10.0, 100.0)), (0.5, 2.0, 4.0), strict=False):
-        ours, best = our_time_to(cell, TOL), furthest(cell, "LIBLINEAR")
+        runs = [run for run in near(cell) if run.solver.startswith("LIBLINEAR") and run.gap <= 1e-3]
+        if runs:  # we are timed in turns with it, and prove the gap that it reached
+            run = min(runs, key=lambda run: run.seconds)
+            said = f"{cell}: {run.gap:.0e} in {_seconds(run.ours)} s, LIBLINEAR in {_seconds(run.seconds)} s"
+            lines.append(_line(said, "at most half of it", met=run.ours <= 0.5 * run.seconds))
+    limits = {1.0: 0.5, 10.0: 2.0, 100.0: 4.0}
+    for cell in _pick(cells, "text", tuple(limits)):
+        ours, best, limit = our_time_to(cell, TOL), furthest(cell, "LIBLINEAR"), limits[cell.C]
         beside = f", LIBLINEAR's best {best.gap:.0e} in {_seconds(best.seconds)} s" if best else ""
         lines.append(_line(f"{cell}: certified 1e-6 in {_seconds(ours)} s{beside}", f"{limit:g} s", met=ours <= limit))
     return lines
@@ -222,10 +225,6 @@ def _classes(cells: Sequence[Cell]) -> list[str]:
 
 def _pick(cells: Sequence[Cell], problem: str, prices: Sequence[float]) -> list[Cell]:
     return [cell for cell in cells if cell.problem == problem and cell.C in prices]
-
-
-def _of(cell: Cell, name: str) -> list[Run]:
-    return [run for run in cell.peers if run.solver.startswith(name)]
 
 
 def _mean(ratios: Iterable[float]) -> float:
