@@ -26,6 +26,7 @@ from solver_report import publish, verdicts
 
 from softmargin import SoftMarginClassifier
 
+SOLVERS = ("auto", "dual", "newton")
 PRICES = (1e-3, 1e-1, 1.0, 10.0, 1000.0)
 EXTRA = {"text": (100.0,)}
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # of our curve, beside TOL
@@ -108,10 +109,9 @@ class Bench:
     def mine(self) -> None:
         """Auto beside dual and newton at TOL, and auto at other tolerances; the better bound serves the peers."""
         seen = {}
-        for solver in ("auto", "newton", "dual"):
+        for solver in SOLVERS:
             with warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always")
-                self.fit(solver, 0.3)  # compiles
                 seconds, model = once(lambda: self.fit(solver, TOL))  # noqa: B023
             self.bound(model)
             proof = model.certificate_
@@ -129,7 +129,7 @@ class Bench:
             )
             for name, seconds in zip(rivals, timed, strict=True):
                 seen[name].seconds = seconds
-            self.cell.ours = {name: seen[name] for name in ("auto", "dual", "newton")}
+            self.cell.ours = seen
             for tol in TOLERANCES:
                 first = once(lambda: self.fit("auto", tol))  # noqa: B023
                 gap = first[1].certificate_.relative_gap
@@ -164,6 +164,14 @@ class Bench:
                 break
 
 
+def compile_for(X: Any, y: np.ndarray, *, several: bool) -> None:
+    """Everything that is compiled for this kind of data, on a few rows of it."""
+    few = np.random.default_rng(0).permutation(y.size)[:2000]
+    for form in ("max", "sum") if several else ("",):
+        for solver in SOLVERS:
+            Bench(Cell("", form, 1.0, X.shape), X[few], y[few]).fit(solver, TOL)
+
+
 def grid(only: Sequence[str], prices: Sequence[float], *, alone: bool) -> list[Cell]:
     """Every cell that is asked for."""
     from peers import BINARY, CLASSES, quiet
@@ -172,6 +180,7 @@ def grid(only: Sequence[str], prices: Sequence[float], *, alone: bool) -> list[C
     for problem in only:
         X, y = PROBLEMS[problem]()
         several = np.unique(y).size > 2
+        quiet(lambda: compile_for(X, y, several=several))  # noqa: B023
         peers = () if alone else CLASSES if several else BINARY
         prepared = [peer.prepare(X, y) for peer in peers]
         for C in prices or sorted((*PRICES, *EXTRA.get(problem, ()))):
