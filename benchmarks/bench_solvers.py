@@ -160,7 +160,7 @@ class Bench:
             run.ours = ours[0] if ours else np.nan
             self.cell.peers.append(run)
             self.say(run)
-            if run.seconds > ENOUGH or answer.at_limit:
+            if answer.at_limit or (run.seconds > ENOUGH and not peer.stops_itself):
                 break
 
 

@@ -26,12 +26,16 @@ class Answer(NamedTuple):
 
 
 class Peer(NamedTuple):
-    """A library's solver: what it is called, what it is told, how data is prepared for it, and how it is run."""
+    """A library's solver: what it is called, what it is told, how data is prepared for it, and how it is run.
+
+    One that ``stops_itself`` at few passes is asked for its most thorough setting even where it takes long.
+    """
 
     name: str
     ladder: tuple[Any, ...]
     prepare: Callable[[Any, np.ndarray], Any]
     solve: Callable[[Any, float, Any], Answer]
+    stops_itself: bool = False
 
 
 def quiet(task: Callable[[], Any]) -> Any:
@@ -106,7 +110,13 @@ def _rehline(prepared: Any, C: float, setting: dict[str, Any]) -> Answer:
 
 
 BINARY = (
-    Peer("LIBLINEAR -s 3", ("-e 1", "-e 0.3", "-e 0.1", "-e 0.03", "-e 0.01", "-e 0.0001"), _nodes, _liblinear),
+    Peer(
+        "LIBLINEAR -s 3",
+        ("-e 1", "-e 0.3", "-e 0.1", "-e 0.03", "-e 0.01", "-e 0.0001"),
+        _nodes,
+        _liblinear,
+        stops_itself=True,
+    ),
     Peer("LinearSVC", ({"tol": 1.0}, {"tol": 0.1}, {}, {"tol": 1e-6, "max_iter": 5000}), _as_is, _linear_svc),
     Peer("SGDClassifier", ({"max_iter": 5}, {"max_iter": 20}, {"max_iter": 100}), _as_is, _sgd),
     Peer("Snap ML", ({}, {"n_jobs": 2}, {"tol": 1e-6}, {"tol": 1e-8, "max_iter": 5000}), _as_is, _snap),
