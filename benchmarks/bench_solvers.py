@@ -102,7 +102,7 @@ class Bench:
 
     def say(self, run: Run) -> None:
         """One line on the screen."""
-        beside = f"  ours {run.ours:.4f} s, ratio {run.seconds / run.ours:.2f}" if np.isfinite(run.ours) else ""
+        beside = f"  ours {run.ours:.4f} s, ratio {run.seconds / run.ours:.2f}" if not np.isnan(run.ours) else ""
         warned = "  WARNED" if run.warned else ""
         print(f"  {run.solver:15} {run.seconds:8.4f} s  gap {run.gap:.1e}  {run.setting}{warned}{beside}", flush=True)
 
@@ -157,7 +157,9 @@ class Bench:
                 tasks.append(lambda: self.fit("auto", tol))  # noqa: B023
                 first.append(once(tasks[1]))
             run.seconds, *ours = race(tasks, first)
-            run.ours = ours[0] if ours else np.nan
+            if ours:
+                proved = first[1][1].certificate_.relative_gap <= tol
+                run.ours = ours[0] if proved else np.inf
             self.cell.peers.append(run)
             self.say(run)
             if answer.at_limit or (run.seconds > ENOUGH and not peer.stops_itself):
@@ -215,6 +217,7 @@ def main() -> None:
     if asked.into and asked.into.exists():
         fresh, results = results, Results.load(asked.into)
         results.update(fresh.cells)
+        results.heading = fresh.heading
     if whole or asked.into:
         results.save(asked.into or STORE)
     if whole:

@@ -18,7 +18,7 @@ class Run:
     setting: str
     seconds: float
     gap: float  # certified for softmargin, measured with softmargin's best dual value for a peer
-    ours: float = np.nan  # seconds that softmargin needs to prove the same gap, timed in turns with the peer
+    ours: float = np.nan  # seconds to prove the same gap, in turns with the peer; inf: not proved, nan: not tried
     warned: bool = False
 
 

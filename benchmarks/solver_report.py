@@ -19,7 +19,7 @@ NO_TIME = np.inf
 
 def near(cell: Cell) -> list[Run]:
     """The peers' runs that came near enough to be compared with."""
-    return [run for run in cell.peers if run.gap <= NEAR and np.isfinite(run.ours)]
+    return [run for run in cell.peers if run.gap <= NEAR and not np.isnan(run.ours)]
 
 
 def ratio(run: Run) -> float:
@@ -49,9 +49,9 @@ def our_time_to(cell: Cell, gap: float) -> float:
 
 
 def beside_better(cell: Cell) -> float:
-    """Seconds of auto by those of the better of dual and newton that proved TOL."""
-    better = time_to((cell.ours["dual"], cell.ours["newton"]), TOL)
-    return cell.ours["auto"].seconds / better if better < NO_TIME else np.nan
+    """Seconds of auto by those of the better of dual and newton, of those that proved TOL; nan where neither did."""
+    better, auto = time_to((cell.ours["dual"], cell.ours["newton"]), TOL), time_to((cell.ours["auto"],), TOL)
+    return auto / better if better < NO_TIME else np.nan
 
 
 # --------------------------------------------------------------------------------------- tables
@@ -78,9 +78,9 @@ def ours_table(cells: Sequence[Cell]) -> Table:
         auto, dual, newton = (cell.ours[name] for name in ("auto", "dual", "newton"))
         lines.append([
             cell.name, "{:,} x {:,}".format(*cell.shape), f"{cell.C:g}",
-            _seconds(our_time_to(cell, 1e-3)), _seconds(auto.seconds),
+            _seconds(our_time_to(cell, 1e-3)), _proved(auto),
             f"{auto.gap:.0e}" + (" with a warning" if auto.warned else ""), auto.setting.rpartition(", ")[0],
-            *(_seconds(run.seconds) + ("" if run.gap <= TOL else f" ({run.gap:.0e})") for run in (dual, newton)),
+            _proved(dual), _proved(newton),
             f"{beside_better(cell):.1f}",
         ])  # fmt: skip
     return heading, lines
@@ -103,12 +103,17 @@ def _half(cell: Cell, run: Run | None) -> list[str]:
     if run is None:
         return [f"none within {NEAR:g}", "", "", "", ""]
     gap = f"{run.gap:.0e}" if run.gap > cell.resolution else f"< {cell.resolution:.0e}"
-    beside = [_seconds(run.ours), f"{ratio(run):.2g}"] if np.isfinite(run.ours) else ["", ""]
+    beside = [_seconds(run.ours), f"{ratio(run):.2g}"] if not np.isnan(run.ours) else ["", ""]
     return [f"{run.solver} {_plain(run.setting)}".strip(), gap, _seconds(run.seconds), *beside]
 
 
 def _plain(setting: str) -> str:
     return setting.strip("{}").replace("'", "").replace(": ", "=")
+
+
+def _proved(run: Run) -> str:
+    """Seconds to TOL, and the gap where it was not reached."""
+    return _seconds(run.seconds) + ("" if run.gap <= TOL else f" ({run.gap:.0e})")
 
 
 def _seconds(value: float) -> str:
@@ -178,7 +183,7 @@ def _text(cells: Sequence[Cell]) -> list[str]:
 
 
 def _auto(cells: Sequence[Cell]) -> list[str]:
-    ratios = {str(cell): beside_better(cell) for cell in cells if np.isfinite(beside_better(cell))}
+    ratios = {str(cell): beside_better(cell) for cell in cells if not np.isnan(beside_better(cell))}
     if not ratios:
         return []
     over = sum(value > 1.5 for value in ratios.values())
@@ -192,7 +197,7 @@ def _overall(cells: Sequence[Cell]) -> list[str]:
     hardest = {str(cell): ratio(run) for cell in cells if (run := closest(cell))}
     if not hardest:
         return []
-    deepest = [ratio(run) for cell in cells if (run := furthest(cell)) and np.isfinite(run.ours)]
+    deepest = [ratio(run) for cell in cells if (run := furthest(cell)) and not np.isnan(run.ours)]
     mean, slowest = _mean(hardest.values()), min(hardest, key=lambda name: hardest[name])
     under = sum(value < 0.8 for value in hardest.values())
     return [
@@ -228,7 +233,8 @@ def _pick(cells: Sequence[Cell], problem: str, prices: Sequence[float]) -> list[
 
 
 def _mean(ratios: Iterable[float]) -> float:
-    return float(np.exp(np.mean(np.log(list(ratios)))))
+    values = list(ratios)
+    return float(np.exp(np.mean(np.log(values)))) if all(values) else 0.0  # a peer's gap that we did not prove
 
 
 def publish(results: Results, page: Path = PAGE) -> None:

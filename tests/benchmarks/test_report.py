@@ -76,11 +76,24 @@ def test_only_near_weights_are_compared_and_the_hardest_setting_counts():
 
 @pytest.mark.nojit
 def test_auto_is_compared_with_a_solver_that_got_there():
-    """A solver that did not prove the gap is no measure for auto; where none did, there is no ratio."""
+    """A solver that did not prove the gap is no measure for auto; where none did, there is no ratio.
+
+    An auto that did not prove what one of the two did is infinitely slower.
+    """
     measured = cell(auto=0.2)
     assert beside_better(measured) == pytest.approx(2.0)
+    measured.ours["auto"].gap = 2.0 * TOL
+    assert beside_better(measured) == np.inf
     measured.ours["dual"].gap = 2.0 * TOL
     assert np.isnan(beside_better(measured))
+
+
+@pytest.mark.nojit
+def test_a_peers_gap_that_we_did_not_prove_counts_as_never():
+    """However quickly we gave up, the ratio is 0, and so is the mean."""
+    lines = verdicts([cell(peers=[peer("LinearSVC", 1.0, 1e-2, np.inf)])])
+    assert any("missed" in line and "slowest cell: 0.00" in line for line in lines), lines
+    assert any("missed" in line and "beat: 0.0 over 1 cells" in line for line in lines), lines
 
 
 @pytest.mark.nojit
