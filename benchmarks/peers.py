@@ -117,7 +117,12 @@ BINARY = (
         _liblinear,
         stops_itself=True,
     ),
-    Peer("LinearSVC", ({"tol": 1.0}, {"tol": 0.1}, {}, {"tol": 1e-6, "max_iter": 5000}), _as_is, _linear_svc),
+    Peer(
+        "LinearSVC",
+        ({"tol": 1.0, "max_iter": 100}, {"tol": 0.1}, {}, {"tol": 1e-6, "max_iter": 5000}),
+        _as_is,
+        _linear_svc,
+    ),
     Peer("SGDClassifier", ({"max_iter": 5}, {"max_iter": 20}, {"max_iter": 100}), _as_is, _sgd),
     Peer("Snap ML", ({}, {"n_jobs": 2}, {"tol": 1e-6}, {"tol": 1e-8, "max_iter": 5000}), _as_is, _snap),
     Peer("ReHLine", ({"tol": 1e-2}, {}, {"tol": 1e-6, "max_iter": 10_000}), _as_is, _rehline),
