@@ -16,7 +16,7 @@ STYLES = {  # colours that colour-blind people tell apart, and a mark for each
     "Snap ML": ("#7b4fa3", "D"),
     "ReHLine": ("#2f8f4e", "v"),
 }
-FLOOR = 1e-9  # gaps below are drawn here
+FLOOR = 1e-9  # gaps below are drawn here, and those above 1 at 1
 
 
 def plot_gaps(cells: Sequence[Cell], path: Path) -> None:
@@ -54,7 +54,7 @@ def _panel(axes: Any, cell: Cell) -> None:
         runs = _ladder(cell, name)
         if runs:
             axes.plot(
-                [run.seconds for run in runs], [max(run.gap, FLOOR) for run in runs], color=colour, marker=mark,
+                [run.seconds for run in runs], [min(max(run.gap, FLOOR), 1.0) for run in runs], color=colour, marker=mark,
                 markersize=4, linewidth=2.2 if name == "softmargin" else 1.0, label=name,
                 zorder=3 if name == "softmargin" else 2,
             )  # fmt: skip
