@@ -54,8 +54,8 @@ def _panel(axes: Any, cell: Cell) -> None:
         runs = _ladder(cell, name)
         if runs:
             axes.plot(
-                [run.seconds for run in runs], [min(max(run.gap, FLOOR), 1.0) for run in runs], color=colour, marker=mark,
-                markersize=4, linewidth=2.2 if name == "softmargin" else 1.0, label=name,
+                [run.seconds for run in runs], [min(max(run.gap, FLOOR), 1.0) for run in runs],
+                color=colour, marker=mark, markersize=4, linewidth=2.2 if name == "softmargin" else 1.0, label=name,
                 zorder=3 if name == "softmargin" else 2,
             )  # fmt: skip
     axes.axhline(1e-6, color="#6b6b6b", linewidth=0.8, linestyle=":")

@@ -1,7 +1,7 @@
 """What the grid of bench_solvers.py says: two tables, one line for each target, and their places on the page.
 
-A ratio is a peer's seconds by ours, at the gap that the peer reached; above 1 we are faster.  Peers whose weights are
-further than ``NEAR`` from the best ones are in the plot, but no ratio is worth quoting for them.
+A ratio is a peer's seconds by ours, at the gap that the peer reached; above 1 we are faster.  A peer whose weights are
+further than ``NEAR`` from the best ones is no rival where another peer comes nearer, however quick it was.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -28,8 +28,9 @@ def ratio(run: Run) -> float:
 
 
 def closest(cell: Cell) -> Run | None:
-    """The setting of all peers' that is hardest for us to beat."""
-    return min(near(cell), key=ratio, default=None)
+    """The setting of all peers' that is hardest for us to beat; where none is near, the nearest."""
+    tried = [run for run in cell.peers if not np.isnan(run.ours)]
+    return min(near(cell), key=ratio, default=min(tried, key=lambda run: run.gap, default=None))
 
 
 def furthest(cell: Cell, name: str = "") -> Run | None:
@@ -101,7 +102,7 @@ def peers_table(cells: Sequence[Cell]) -> Table:
 
 def _half(cell: Cell, run: Run | None) -> list[str]:
     if run is None:
-        return [f"none within {NEAR:g}", "", "", "", ""]
+        return ["none", "", "", "", ""]
     gap = f"{run.gap:.0e}" if run.gap > cell.resolution else f"< {cell.resolution:.0e}"
     beside = [_seconds(run.ours), f"{ratio(run):.2g}"] if not np.isnan(run.ours) else ["", ""]
     return [f"{run.solver} {_plain(run.setting)}".strip(), gap, _seconds(run.seconds), *beside]
