@@ -212,7 +212,8 @@ def main() -> None:
         return
     only, prices = (["copies"], [1.0]) if asked.quick else (asked.only or list(PROBLEMS), asked.C)
     whole = not (asked.quick or asked.only or asked.C or asked.alone)
-    results = Results(measured("make bench-solvers", PACKAGES), grid(only, prices, alone=asked.alone))
+    command = "make bench-solvers" + ("" if whole else " ARGS='--only ... --C ... --into ...'")  # part by part
+    results = Results(measured(command, PACKAGES), grid(only, prices, alone=asked.alone))
     print(*verdicts(results.cells), sep="\n")
     if asked.into and asked.into.exists():
         fresh, results = results, Results.load(asked.into)
