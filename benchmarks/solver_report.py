@@ -240,7 +240,7 @@ def _mean(ratios: Iterable[float]) -> float:
 
 def publish(results: Results, page: Path = PAGE) -> None:
     """Tables, verdicts and plot, each in its place."""
-    put("solver-verdicts", verdicts(results.cells), page)
+    put("solver-verdicts", [results.heading, f"{len(results.cells)} cells.", "", *verdicts(results.cells)], page)
     put("solvers", [results.heading, "", *table(*ours_table(results.cells))], page)
     put("solver-peers", [results.heading, "", *table(*peers_table(results.cells))], page)
     plot_gaps(results.cells, page.parent / FIGURE)

@@ -132,7 +132,7 @@ def test_a_report_goes_into_its_places_on_the_page_with_its_picture(tmp_path):
     assert "old" not in text
     assert text.startswith("above\n")
     assert text.endswith("\nbelow\n")
-    assert text.count("when and with what") == 2
+    assert text.count("when and with what") == 3
     assert (tmp_path / "figures" / "solvers.svg").read_text().startswith("<?xml")
 
 
