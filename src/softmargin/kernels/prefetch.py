@@ -49,7 +49,7 @@ def _prefetch_line(_typing: Any, address: Any) -> Any:
 def _prefetch_lines(address, stop):
     # A while loop: a range with a step divides to count its turns, which costs more than the prefetches.
     while address < stop:
-        _prefetch_line(address)
+        _prefetch_line(address)  # type: ignore[call-arg]
         address += LINE
 
 
