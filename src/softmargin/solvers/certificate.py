@@ -32,10 +32,10 @@ class Certificate:
     def __str__(self) -> str:
         """One line that a person understands."""
         verdict = "optimal" if self.converged else "NOT converged"
+        story = self.reason if self.solver == "verify" else f"stopped: {self.reason}"
         return (
             f"{verdict} to {self.relative_gap:.1e} of the objective {self.primal:.6g} "
-            f"(|w - w*| <= {self.distance:.2g}); {self.solver}, {self.passes:.4g} passes, {self.seconds:.3g} s; "
-            f"stopped: {self.reason}"
+            f"(|w - w*| <= {self.distance:.2g}); {self.solver}, {self.passes:.4g} passes, {self.seconds:.3g} s; {story}"
         )
 
     @classmethod
