@@ -198,5 +198,16 @@ class SoftMarginModel(BaseEstimator):
 
 
 LEARNED = frozenset(
-    ("_stream", "_stream_asked", "_live", "_weights", "_run", "_met", "certificate_", "n_iter_", "dual_")
+    (
+        "_stream",
+        "_stream_asked",
+        "_live",
+        "_weights",
+        "_run",
+        "_met",
+        "certificate_",
+        "n_iter_",
+        "dual_",
+        "support_pairs_",
+    )
 )
