@@ -18,6 +18,7 @@ from softmargin.kernels.rows import DenseRows, SparseRows
 from softmargin.schedules import steps_of
 from softmargin.solvers.certificate import Certificate
 from softmargin.solvers.choose import SOLVERS, Answer, Task
+from softmargin.solvers.interrupts import held_interrupts, stop_if_interrupted
 from softmargin.solvers.online import OnlineRun, Plan, averaging_of
 from softmargin.solvers.regret import Regret
 
@@ -102,14 +103,15 @@ class SoftMarginModel(BaseEstimator):
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Whatever goes wrong inside leaves the estimator as it was."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        """Whatever goes wrong inside leaves the estimator as it was; Ctrl-C is for solvers (``held_interrupts``)."""
+        with held_interrupts():
+            before = dict(self.__dict__)
+            try:
+                yield
+            except BaseException:
+                self.__dict__.clear()
+                self.__dict__.update(before)
+                raise
 
     # ------------------------------------------------------------------------------- what came out
 
@@ -149,6 +151,7 @@ class SoftMarginModel(BaseEstimator):
 
     def _conclude(self, met: int, solve: Callable[[], Answer]) -> Answer:
         """Run a solver on ``met`` constraints; keep its answer, its certificate and any online run."""
+        stop_if_interrupted()  # while the data were read: there is nothing to keep
         started = time.perf_counter()
         answer = solve()
         seconds = time.perf_counter() - started
@@ -156,7 +159,7 @@ class SoftMarginModel(BaseEstimator):
         self._weights, self._run, self._met = (answer.weights, np.atleast_1d(answer.bias)), answer.run, met
         self.dual_ = answer.dual
         self.certificate_ = Certificate.of(
-            answer.gap, float(self.tol), answer.solver, answer.passes, seconds, answer.reason
+            answer.gap, float(self.tol), answer.solver, float(answer.passes), seconds, answer.reason
         )
         self.n_iter_ = max(1, int(np.ceil(answer.passes)))
         if self.verbose:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from softmargin.kernels.coordinate import Line, Visit
+from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.problem import Solution
 
 FIRST_LOOK = 3  # visits before the first look at the gap
@@ -93,6 +94,7 @@ class Descent(ABC):
         stalled, visits = 0, 0
         self.active = self.sort_out()
         while True:
+            stop_if_interrupted()
             met = self.conjugate_step() if self.looks else self.visit()
             visits += 1
             if self.passes < max_passes and not self.time_to_look(visits, met, tol):

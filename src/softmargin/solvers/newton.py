@@ -23,6 +23,7 @@ from softmargin.kernels.band import (
 from softmargin.kernels.gram import add_gram
 from softmargin.kernels.sums import margins_of
 from softmargin.solvers.certificate import solution_at
+from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
 from softmargin.solvers.parallel import over_ranges
 from softmargin.solvers.problem import Problem, Solution
@@ -92,7 +93,7 @@ class _Newton:
         self.numbers = stored_numbers(self.constraints.rows)
         self.w, self.from_dual, self.bias = np.zeros(d), np.zeros(d), 0.0
         self.margins, self.dual, self.centre, self.change = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-        self.passes, self.free, self.drifts = 0.0, 0, False
+        self.passes, self.most_passes, self.free, self.drifts = 0.0, np.inf, 0, False
         self.best = _Best(self.w.copy(), self.dual.copy())
         self.stiffness, self.stiffest = 2.0, 2.0
         if not problem.squared:
@@ -122,12 +123,13 @@ class _Newton:
 
     def until(self, tol: float, max_passes: float) -> str:
         """Newton steps in ever stiffer rounds; returns why it stopped."""
-        stalled = 0
+        stalled, self.most_passes = 0, max_passes
         while True:
             smoothing, before = self.smoothing(), self.best.gap
             gradient, residual = self.balance_and_settle(smoothing, 0.0)
             steps = 0
             while True:
+                stop_if_interrupted()
                 if self.best.gap <= tol * self.best.primal and self.holds(tol):
                     return "tol"
                 if self.passes >= max_passes:
@@ -318,12 +320,13 @@ class _Newton:
         along = left / diagonal
         left2, enough = float(left @ along), 0.05**2 * float(left @ left)
         for _ in range(MOST_CONJUGATE_STEPS):
+            stop_if_interrupted()
             curved = product(along)
             self.passes += free.size / self.problem.size
             length = left2 / float(along @ curved)
             found += length * along
             left = left - length * curved
-            if float(left @ left) <= enough:
+            if float(left @ left) <= enough or self.passes >= self.most_passes:
                 break
             scaled = left / diagonal
             before, left2 = left2, float(left @ scaled)
