@@ -22,6 +22,7 @@ from softmargin.solvers.interrupts import held_interrupts, stop_if_interrupted
 from softmargin.solvers.online import OnlineRun, Plan, averaging_of
 from softmargin.solvers.regret import Regret
 
+NO_ORDER = np.zeros(0, dtype=np.uint64)
 LOSSES = ("hinge", "squared_hinge")
 
 
@@ -89,6 +90,10 @@ class SoftMarginModel(BaseEstimator):
         C = float(self.C) if self.lam is None else 1.0 / (float(self.lam) * float(matter.whole_price.sum()))
         task = Task(self.solver, C, float(self.tol), float(self.max_passes), read_seed(self.random_state))
         return task, 1.0 / (C * matter.total)
+
+    def _order(self, matter: Importance) -> np.ndarray:
+        """The order in which a stream meets its constraints; other solvers have their own, and it takes memory."""
+        return matter.order() if self.solver == "online" else NO_ORDER
 
     def _rows(self, X: Any, *, reset: bool) -> DenseRows | SparseRows:
         """Rows over X; the number and the names of its columns are checked or, with ``reset``, learned."""

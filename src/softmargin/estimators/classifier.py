@@ -106,8 +106,11 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
             task, lam = self._task(matter)
             plan = self._plan(lam, self._width(), **self._shape(classes))
             stream = self._constraints(rows, numbers, matter, factors)
-            batch = stream._replace(price=matter.whole_price * factors[numbers])
-            self._conclude(matter.total, lambda: solve(task, stream, batch, plan, matter.order()))
+            batch = stream
+            if matter.copies is not None:
+                batch = stream._replace(price=matter.whole_price * factors[numbers])
+            del y, numbers  # as long as all rows: solvers have no use for them
+            self._conclude(matter.total, lambda: solve(task, stream, batch, plan, self._order(matter)))
             self.classes_ = classes
         self._warn_unless_converged()
         return self
@@ -202,7 +205,7 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
         self, rows: DenseRows | SparseRows, numbers: np.ndarray, matter: Importance, factors: np.ndarray
     ) -> Constraints | ClassConstraints:
         """Labels as constraints, with the price of one copy of each."""
-        price = matter.price * factors[numbers]
+        price = matter.price if np.all(factors == 1.0) else matter.price * factors[numbers]
         columns = with_constant(rows) if self._has_dummy() else rows
         if factors.size == 2:
             return Constraints(columns, signs_of(numbers), matter.required, price)

@@ -108,7 +108,7 @@ class SoftMarginRanker(SoftMarginModel):
         task, lam = self._task(matter)
         plan = self._plan(lam, int(self.n_features_in_))
         batch = stream._replace(price=matter.whole_price)
-        self._conclude(matter.total, lambda: solve(task, stream, batch, plan, matter.order()))
+        self._conclude(matter.total, lambda: solve(task, stream, batch, plan, self._order(matter)))
         self.support_pairs_ = pairs[self.support_].astype(np.int64)
 
     @StreamMethod
