@@ -225,3 +225,19 @@ def test_other_data_are_refused():
     plain = SoftMarginClassifier(C=0.3, fit_intercept=False).fit(case.X, case.label)
     plain._weights[1][...] = 1.0
     refused(lambda: verify(plain, case.X, case.label), "intercept_", "fit_intercept=False")
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+@pytest.mark.parametrize("form", FORMS)
+def test_the_primal_is_paid_by_the_slack(form, weighting):
+    """The objective of the certificate is half the squared weights, and C times what slack costs: hinge."""
+    model, X, y, weight = classifier(13, "hinge", form, {}, weighting, {"C": 0.3})
+    factor = np.array([2.0, 0.5, 1.0, 1.0])[y]
+    price = factor if weighting == "margin" else factor * weight
+    paid = 0.3 * price @ model.slack(X, y, sample_weight=weight)
+    assert 0.5 * np.sum(model.coef_**2) + paid == pytest.approx(model.certificate_.primal, rel=1e-9)
+    case = comparisons(13)
+    ranker = SoftMarginRanker(C=0.3).fit_pairs(case.X, case.pairs, margin=case.required)
+    paid = 0.3 * ranker.slack(case.X, case.pairs, margin=case.required).sum()
+    assert 0.5 * ranker.coef_ @ ranker.coef_ + paid == pytest.approx(ranker.certificate_.primal, rel=1e-9)
+    refused(lambda: ranker.slack(case.X, case.pairs, margin=[1.0, 2.0]), "margin has shape")

@@ -246,20 +246,22 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
         scores[np.arange(numbers.size), numbers] = -np.inf
         return right - scores.max(axis=1)
 
-    def slack(self, X: Any, y: Any) -> np.ndarray:
-        """What each row lacks of the margin 1: zero outside and on the margin, positive inside it.
+    def slack(self, X: Any, y: Any, sample_weight: Any = None) -> np.ndarray:
+        """What each row lacks of its required margin: zero outside and on the margin, positive inside it.
 
-        "max": against the closest wrong class; "sum" and "ovr": added over their constraints.
+        "max": against the closest wrong class; "sum" and "ovr": added over their constraints.  The margin is 1 or, with
+        weighting="margin", the weight.
         """
         scores = self.decision_function(X)
         numbers = self._numbers(y, len(scores))
+        required = importance(numbers.size, sample_weight, self.weighting).required
         if scores.ndim == 1 or self.multiclass == "max":
-            return np.maximum(0.0, 1.0 - self.margins(X, y))
+            return np.maximum(0.0, required - self.margins(X, y))
         mine = np.arange(numbers.size), numbers
         if self.multiclass == "ovr":
             scores[mine] *= -1.0
-            return np.maximum(0.0, 1.0 + scores).sum(axis=1)
-        short = np.maximum(0.0, 1.0 - (scores[mine][:, None] - scores))
+            return np.maximum(0.0, required[:, None] + scores).sum(axis=1)
+        short = np.maximum(0.0, required[:, None] - (scores[mine][:, None] - scores))
         short[mine] = 0.0
         return np.asarray(short.sum(axis=1))
 

@@ -162,9 +162,10 @@ class SoftMarginRanker(SoftMarginModel):
         pairs = pair_rows(DenseRows(utility[:, None]), pairs, utility.size)
         return np.asarray(utility[pairs.better] - utility[pairs.worse])
 
-    def slack(self, X: Any, pairs: Any) -> np.ndarray:
-        """What each pair lacks of the margin 1."""
-        return np.maximum(0.0, 1.0 - self.margins(X, pairs))
+    def slack(self, X: Any, pairs: Any, margin: Any = None) -> np.ndarray:
+        """What each pair lacks of its required margin, 1 by default."""
+        margins = self.margins(X, pairs)
+        return np.maximum(0.0, numbers_of(1.0 if margin is None else margin, margins.size, "margin") - margins)
 
     def points(self, X: Any, pairs: Any, tolerance: float = 1e-3) -> PointCounts:
         """How many pairs lie outside, on and inside the margin, and how many are the wrong way round."""
