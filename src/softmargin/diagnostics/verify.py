@@ -46,7 +46,12 @@ def verify(
     stored, passes = getattr(model, "dual_", None), 0.0
     with one_blas_thread():
         if stored is None:
-            dual, passes = derived(task, W, bias, lambda dual: certify(task, W, bias, feasible(task, dual)).gap)
+
+            def proves(dual: np.ndarray) -> tuple[float, float]:
+                found = certify(task, W, bias, feasible(task, dual))
+                return found.gap, found.primal
+
+            dual, passes = derived(task, W, bias, proves)
             dual, reason = feasible(task, dual), "no duals stored, so derived from the weights"
         else:
             asked = task.shaped(stored)
