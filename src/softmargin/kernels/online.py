@@ -51,11 +51,10 @@ def fold(ledger, v, debt):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def look_ahead(rows, order, i):
-    """Bring near the row that the pass needs a few steps from now."""
-    if i + 2 * LOOK_AHEAD < order.shape[0]:
-        prefetch_pointer(rows, order[i + 2 * LOOK_AHEAD])
-    if i + LOOK_AHEAD < order.shape[0]:
-        prefetch(rows, order[i + LOOK_AHEAD])
+    """Bring near the row that the pass needs a few steps from now; near the end, the last row again."""
+    last = order.shape[0] - 1
+    prefetch_pointer(rows, order[min(i + 2 * LOOK_AHEAD, last)])
+    prefetch(rows, order[min(i + LOOK_AHEAD, last)])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
