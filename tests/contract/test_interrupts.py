@@ -158,6 +158,26 @@ def test_before_anything_is_solved_nothing_is_changed(monkeypatch):
     assert model.certificate_ is certificate
 
 
+def test_a_stream_learns_its_rows_first():
+    """Ctrl-C within `partial_fit` is passed on when all rows of the call are learned."""
+    case = stream(10)
+    pressed = []
+
+    def step(t):
+        if t == 9 and not pressed:
+            press()
+            pressed.append(t)
+        return 0.1
+
+    plain = SoftMarginClassifier(lam=0.1, schedule="constant", step0=0.1)
+    plain.partial_fit(case.X, case.label, classes=[0, 1])
+    struck = SoftMarginClassifier(lam=0.1, schedule=step)
+    with pytest.raises(KeyboardInterrupt):
+        struck.partial_fit(case.X, case.label, classes=[0, 1])
+    assert pressed == [9]
+    assert np.array_equal(struck.coef_, plain.coef_)
+
+
 def test_comparisons_are_kept_too(monkeypatch):
     """A ranker that is interrupted keeps weights, answers and their certificate."""
     case = comparisons(7)

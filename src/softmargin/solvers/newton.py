@@ -26,7 +26,7 @@ from softmargin.solvers.certificate import solution_at
 from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
 from softmargin.solvers.parallel import over_ranges
-from softmargin.solvers.problem import Problem, Solution
+from softmargin.solvers.problem import Problem, Solution, added_up
 
 GRAM_WIDTH = 2500  # a d x d matrix, or a block of free rows, up to 50 MB
 BLOCK_ROWS = 2048
@@ -229,7 +229,7 @@ class _Newton:
             return w, sums
 
         parts = over_ranges(part, self.problem.size, self.numbers)
-        self.from_dual += np.sum([w for w, _ in parts], axis=0)
+        self.from_dual += added_up([w for w, _ in parts])
         loss, _, residual, free, moved = np.sum([sums for _, sums in parts], axis=0)
         self.free = int(free)
         self.passes += moved / self.problem.size
@@ -289,7 +289,7 @@ class _Newton:
         root = np.sqrt(rate)
         work = stored * stored * ENTRY_FLOPS if by_entry else width * width
         parts = over_ranges(part, free.size, int(free.size * work / FLOPS_A_NUMBER))
-        hessian = np.sum(parts, axis=0) if len(parts) > 1 else parts[0]
+        hessian = added_up(parts)
         if by_entry and self.problem.free_bias:
             hessian -= rate.sum() * np.outer(mean, mean)
         hessian[np.diag_indices(width)] += 1.0
@@ -313,7 +313,8 @@ class _Newton:
                 curve(rows, free, rate, v, start, stop, out)
                 return out
 
-            curved = v + np.sum(over_ranges(part, free.size, numbers), axis=0)
+            curved = added_up(over_ranges(part, free.size, numbers))
+            curved += v
             return curved - total * (mean @ v) * mean if self.problem.free_bias else curved
 
         found, left = np.zeros(gradient.size), -gradient
