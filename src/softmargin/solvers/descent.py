@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from softmargin.kernels.coordinate import Line, Visit, changes_of_rows, copy_rows, shuffle, turn_rows
+from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.problem import Solution
 
 FIRST_LOOK = 3  # visits before the first look at the gap
@@ -96,6 +97,7 @@ class Descent(ABC):
         self.active = self.sort_out()
         self.moving = self.order[: self.active]
         while True:
+            stop_if_interrupted()
             met = self.conjugate_step() if self.looks else self.visit()
             visits += 1
             if self.passes < max_passes and not self.time_to_look(visits, met, tol):
