@@ -62,7 +62,6 @@ def _prefetch_elements(array, start, stop):
     size = array.dtype.bitwidth // 8
 
     def emit(array, start, stop):
-        first = _address_of(array)  # type: ignore[call-arg]
-        _prefetch_lines(first + start * size, first + stop * size)
+        _prefetch_lines(_address_of(array) + start * size, _address_of(array) + stop * size)  # type: ignore[call-arg]
 
     return emit
