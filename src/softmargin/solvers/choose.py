@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from softmargin.kernels.constraints import ClassConstraints, Constraints
-from softmargin.solvers.auto import solve_auto
+from softmargin.solvers.auto import solve_auto, solve_classes_auto
 from softmargin.solvers.certificate import solution_at
 from softmargin.solvers.class_dual import solve_classes_dual
 from softmargin.solvers.class_newton import solve_classes
@@ -80,8 +80,10 @@ def _solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) -
     problem = ClassProblem(batch, plan.width, plan.classes, plan.form == "sum", plan.squared, plan.free_bias)
     if task.solver == "dual":
         return Answer.of(solve_classes_dual(problem, task.tol, task.max_passes, task.rng), "dual")
-    if task.solver != "online":
+    if task.solver == "newton":
         return Answer.of(solve_classes(problem, task.tol, task.max_passes), "newton")
+    if task.solver == "auto":
+        return Answer.of(*solve_classes_auto(problem, task.tol, task.max_passes, task.rng))
     prove = partial(class_solution_at, problem)
     solution, run = solve_online(stream, plan, order, task.C, prove, task.tol, task.whole_passes, task.rng)
     return Answer.of(solution, "online", run)

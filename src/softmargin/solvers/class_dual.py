@@ -68,6 +68,10 @@ class ClassDescent(Descent):
     def go_along(self, line: Line) -> None:
         go_along_classes(self.constraints.price, self.form, line)
 
+    def refresh(self) -> None:
+        self.w[...] = self.problem.weights(self.dual)
+        self.passes, self.bend = self.passes + 1.0, 0.0
+
     def measure(self) -> tuple[float, float]:
         self.margins = self.problem.scores(self.w, self.centre)
         loss, residual = self.problem.loss_and_residual(self.margins, self.dual)

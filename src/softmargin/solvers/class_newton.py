@@ -17,12 +17,12 @@ from softmargin.solvers.parallel import over_ranges
 from softmargin.solvers.problem import Solution
 
 DIRECT_UNKNOWNS = 1200  # weights of all classes for which the Newton matrix is written out
-BLOCK_ROWS = 1024
+BLOCK_ROWS = 16_384
 BIAS_RIDGE = 1e-6  # of the proximal term that holds free intercepts near those of the last round
 MOST_CONJUGATE_STEPS = 300
 
 
-def solve_classes(problem: ClassProblem, tol: float, max_passes: float) -> Solution:
+def solve_classes(problem: ClassProblem, tol: float, max_passes: float, start: Solution | None = None) -> Solution:
     """The best weights met, with their gap, when that is small enough, or at the end of passes or patience.
 
     minimise    1/2 |W|^2 + sum price_t loss_t, "max" or "sum" (see ``ClassProblem``)
@@ -30,8 +30,11 @@ def solve_classes(problem: ClassProblem, tol: float, max_passes: float) -> Solut
                 Newton steps make W - sum dual z small; then the centre moves to the duals and the stiffness grows
     intercepts  free ones are one more row of W with a proximal term instead of a penalty; duals are balanced in the
                 certificate (``class_problem.balancing``)
+    given       start  any solution, to go on from its duals
     """
     run = _ClassNewton(problem)
+    if start is not None:
+        run.begin_at(start)
     reason = "max_passes"
     try:
         reason = run.until(tol, max_passes)
@@ -77,6 +80,15 @@ class _ClassNewton:
         trace = trace_of(rows, price, d, 0, n)
         self.stiffness, self.stiffest = (2.0, 2.0) if self.smooth else stiffnesses(trace, constraints.required)
         self.numbers = stored_numbers(rows) * k
+
+    def begin_at(self, start: Solution) -> None:
+        self.V[: self.asked.width] = start.w
+        if self.asked.free_bias:
+            self.V[-1] = self.anchor[-1] = start.bias
+        if not self.smooth:
+            self.centre[...] = start.dual
+        self.best = _Best(self.V.copy(), start.dual.copy(), start.gap.gap, start.gap.primal)
+        self.passes += start.passes
 
     def smoothing(self) -> ClassSmoothing:
         _, label, required, price = self.constraints
@@ -179,15 +191,20 @@ class _ClassNewton:
         rows = np.flatnonzero(self.free.any(axis=1)).astype(np.uint64)
         hessian = np.zeros((classes, d, classes, d))
         ones, nothing = np.ones(rows.size), np.zeros(d)
-        block, bend = np.empty((min(BLOCK_ROWS, rows.size), d)), np.empty(min(BLOCK_ROWS, rows.size))
+        block = np.empty((min(BLOCK_ROWS, rows.size), d))
+        pairs = [(a, b) for a in range(classes) for b in range(a + 1)]
         for start in range(0, rows.size, len(block)):
             part = rows[start : start + len(block)]
             gather(self.constraints.rows, part, ones, nothing, 0, part.size, block)
-            X = block[: part.size]
-            for a in range(classes):
-                for b in range(a + 1):
+
+            def add(first: int, last: int, X: np.ndarray = block[: part.size], part: np.ndarray = part) -> None:
+                bend = np.empty(part.size)
+                for a, b in pairs[first:last]:
                     curvatures(smoothing, self.free, self.share, part, a, b, bend)
-                    hessian[a, :, b, :] += X.T @ (bend[: part.size, None] * X)
+                    bent = np.flatnonzero(bend)  # few: most rows have two classes at most that are free
+                    hessian[a, :, b, :] += X[bent].T @ (bend[bent, None] * X[bent])
+
+            over_ranges(add, len(pairs), part.size * d * len(pairs))
         matrix = hessian.reshape(classes * d, classes * d)
         matrix[np.diag_indices(classes * d)] += np.tile(self.penalty.ravel(), classes)
         self.passes += rows.size / self.problem.size

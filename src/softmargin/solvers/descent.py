@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,8 @@ MOST_VISITS = 20  # between two looks
 CLEAR = 0.1  # of the steepest slope: a corner that holds a row by more is not visited until the next look
 STALLED = 3  # looks without a smaller gap at a dual that no longer rises: the end of what float64 can tell
 MOST_RESTS = 15  # visits without a conjugate step after steps that led nowhere
+# A direction so small against the weights is rounding; so is the difference of two that are so close.
+ROUNDING, NEARLY_THE_SAME = 1e-24, 1e-6
 TIRED = "another solver is quicker"
 BIAS_COLUMN = 0.3  # of the root mean square length of a row: the constant column that stands for a free intercept
 
@@ -23,6 +25,14 @@ BIAS_COLUMN = 0.3  # of the root mean square length of a row: the constant colum
 def bias_column(length2: np.ndarray) -> float:
     """The constant that stands for a free intercept in every row, given their squared lengths."""
     return BIAS_COLUMN * float(np.sqrt(length2.mean())) or 1.0
+
+
+class Point(NamedTuple):
+    """How far a descent was after a visit, and what the gap of the rows visited was when they were."""
+
+    passes: float
+    visits: int
+    gap: float
 
 
 class Descent(ABC):
@@ -34,6 +44,7 @@ class Descent(ABC):
         self.dual, self.margins, self.length2 = np.zeros(shape), np.zeros(shape), np.empty(size)
         self.order = np.arange(size, dtype=np.uint64)
         self.active, self.clear, self.passes, self.looks = size, np.inf, 0.0, 0
+        self.visits, self.due, self.course = 0, np.inf, list[Point]()  # a look is due after so many passes
         self.moving = self.order  # rows whose duals may have changed since the last look
         self.change, self.along = np.zeros(shape), np.zeros(shape)
         self.w_change, self.w_along = np.zeros_like(weights), np.zeros_like(weights)
@@ -62,6 +73,10 @@ class Descent(ABC):
     @abstractmethod
     def go_along(self, line: Line) -> None:
         """Duals to where the line leads, back in their set."""
+
+    @abstractmethod
+    def refresh(self) -> None:
+        """Weights from the duals again: they are carried along by their changes, which adds up errors."""
 
     @abstractmethod
     def measure(self) -> tuple[float, float]:
@@ -113,19 +128,24 @@ class Descent(ABC):
             stalled = stalled + 1 if self.gap >= before and met.won <= 1e-16 * self.primal else 0
             if stalled == STALLED:
                 return "precision of float64"
+            if stalled:
+                self.refresh()
 
     def time_to_look(self, visits: int, met: Visit, tol: float) -> bool:
         """Whether the rows visited last say that the gap may be small, or have been visited often enough."""
         if not self.looks:
             return visits >= FIRST_LOOK
-        return met.gap <= max(0.5 * tol * self.primal, DONE * self.gap) or visits >= MOST_VISITS
+        small = met.gap <= max(0.5 * tol * self.primal, DONE * self.gap)
+        return small or visits >= MOST_VISITS or self.passes >= self.due
 
     def visit(self) -> Visit:
         """The active rows once, in random order."""
         shuffle(self.order, self.rng.integers(0, 2**32, self.active, dtype=np.uint32))  # thrice as quick as NumPy's
         self.passes += self.active / self.size
+        self.visits += 1
         self.active, met = self.descend(self.active, self.clear)
         self.clear = met.steepest or np.inf
+        self.course.append(Point(self.passes, self.visits, met.gap))
         return met
 
     def conjugate_step(self) -> Visit:
@@ -146,11 +166,14 @@ class Descent(ABC):
         changes_of_rows(self.moving, dual, change)
         np.subtract(self.w, self.w_change, out=self.w_change)
         curve = self.product(self.change, self.w_change, self.change, self.w_change)
-        if not curve > 0.0:
-            return first
-        turn = 0.0
+        if not curve > ROUNDING * float(np.vdot(self.w, self.w)):  # nothing left but rounding
+            self.bend = 0.0
+            return Visit(first.steepest, first.gap, won)
+        turn, shared = 0.0, 0.0
         if self.bend > 0.0:
-            turn = max(0.0, -self.product(self.change, self.w_change, self.along, self.w_along) / self.bend)
+            shared = min(0.0, self.product(self.change, self.w_change, self.along, self.w_along))
+        if curve - shared * shared / (self.bend or 1.0) > NEARLY_THE_SAME * curve:
+            turn = -shared / (self.bend or 1.0)
         slope = won + 0.5 * curve + turn * self.left
         turn_rows(self.moving, turn, change, along)
         self.w_along *= turn
@@ -194,4 +217,7 @@ class Descent(ABC):
         gap = self.proved("").gap
         self.passes += 2.0
         self.gap, self.primal = gap.gap, gap.primal
-        return gap.gap <= tol * gap.primal
+        if gap.gap <= tol * gap.primal:
+            return True
+        self.refresh()
+        return False

@@ -47,10 +47,13 @@ class RowDescent(Descent):
     def begin_at(self, start: Solution) -> None:
         """Go on from the dual of a solution."""
         self.dual[:], self.centre = start.dual, float(start.bias)
+        self.refresh()
+        self.look()
+
+    def refresh(self) -> None:
         weights, flow = self.problem.weights(self.dual)
         self.w[: self.problem.width], self.w[self.problem.width :] = weights, self.column * flow
-        self.passes += 1.0
-        self.look()
+        self.passes, self.bend = self.passes + 1.0, 0.0
 
     @property
     def bias(self) -> float:
