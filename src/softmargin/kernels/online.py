@@ -7,6 +7,7 @@ from numba import njit
 
 from softmargin.kernels.checks import LONGEST_ROW2
 from softmargin.kernels.ledger import NO_AVERAGE, WEIGHTED, record
+from softmargin.kernels.prefetch import UNCOUNTED, prefetch_element
 from softmargin.kernels.rows import add_scaled, dot, prefetch, prefetch_pointer, squared_norm
 
 LOOK_AHEAD = 8  # rows; measured flat from 4 to 16
@@ -49,13 +50,22 @@ def fold(ledger, v, debt):
     ledger["scale"], ledger["scale_sum"] = 1.0, 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**UNCOUNTED)
 def look_ahead(rows, order, i):
     """Bring near the row that the pass needs a few steps from now."""
     if i + 2 * LOOK_AHEAD < order.shape[0]:
         prefetch_pointer(rows, order[i + 2 * LOOK_AHEAD])
     if i + LOOK_AHEAD < order.shape[0]:
         prefetch(rows, order[i + LOOK_AHEAD])
+
+
+@njit(**UNCOUNTED)
+def look_beside(first, second, third, order, i):
+    """The same for three arrays that hold one number a row; where these are forgotten, the pass waits as long again."""
+    if i + LOOK_AHEAD < order.shape[0]:
+        prefetch_element(first, order[i + LOOK_AHEAD])
+        prefetch_element(second, order[i + LOOK_AHEAD])
+        prefetch_element(third, order[i + LOOK_AHEAD])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -125,9 +135,12 @@ def learn_in_order(constraints, order, steps, rules, state):
     # Taken out of their tuples once: a tuple handed to a helper at every step is copied and counted at every step.
     rows, signs, requires, prices = constraints
     v, debt, u, bias, trace = state.v, state.debt, state.u, state.bias, state.trace
-    ledger = state.ledger[0]
+    ledger, forces, keeps_forces = state.ledger[0], state.forces, state.forces.shape[0] > 0
     for i in range(order.shape[0]):
         look_ahead(rows, order, i)
+        look_beside(signs, requires, prices, order, i)
+        if keeps_forces and i + LOOK_AHEAD < order.shape[0]:
+            prefetch_element(forces, order[i + LOOK_AHEAD])
         t = order[i]
         sign, required, price = signs[t], requires[t], prices[t]
         product = dot(rows, t, v)
@@ -158,8 +171,8 @@ def learn_in_order(constraints, order, steps, rules, state):
                 along = 2.0 * sign * dot(rows, t, u) + force * length2
                 ledger["u_norm2"] = max(0.0, ledger["u_norm2"] + force * along)
                 add_scaled(rows, t, force * sign, u)
-            if state.forces.shape[0] > 0:
-                state.forces[t] += force
+            if keeps_forces:
+                forces[t] += force
             if rules.free_bias:
                 push_bias(ledger, bias, 0, force * sign)
         bias[1, 0] += weigh(ledger, rules.averaging) * bias[0, 0]

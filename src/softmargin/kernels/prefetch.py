@@ -13,6 +13,10 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 READ, KEEP_IN_ALL_CACHES, DATA = 0, 3, 1
+# For functions that only look ahead.  Numba counts who holds an array, by atomic additions that it cannot leave out
+# around a loop; the processor then waits for all that it has begun, which is what looking ahead was to spare it.
+# These functions keep nothing and make nothing, so nothing needs to be counted (docs/decisions/0021).
+UNCOUNTED: Any = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
 
 
 @intrinsic
