@@ -110,11 +110,18 @@ def weigh(ledger, averaging):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def grown(norm2, cross, square):
+    """``|a + b|^2`` from ``a.a, a.b, b.b``: no pass over a."""
+    return max(0.0, norm2 + (2.0 * cross + square))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def push_bias(ledger, bias, k, pull):
     """OUT ``ledger, bias``: the step of the free intercept of class k (0 where there are no classes)."""
     bias[2, k] += pull
     bias[3, k] += pull * pull
-    bias[0, k] += pull / np.sqrt(bias[3, k])
+    if bias[3, k] > 0.0:  # the square of a tiny pull is none
+        bias[0, k] += pull / np.sqrt(bias[3, k])
     ledger["reach"] = max(ledger["reach"], abs(bias[0, k]))
 
 
@@ -145,8 +152,7 @@ def learn_in_order(constraints, order, steps, rules, state):
         sign, required, price = signs[t], requires[t], prices[t]
         product = dot(rows, t, v)
         margin = sign * (ledger["scale"] * product + bias[0, 0])
-        slack = max(0.0, required - margin)
-        length2 = squared_norm(rows, t, v.shape[0]) if slack > 0.0 else 0.0
+        length2 = squared_norm(rows, t, v.shape[0]) if margin < required else 0.0
         if not (np.isfinite(margin) and length2 <= LONGEST_ROW2) or ledger["records"] == trace.shape[0]:
             return i
         ledger["steps"] += 1.0
@@ -161,15 +167,13 @@ def learn_in_order(constraints, order, steps, rules, state):
                 force /= 1.0 + 2.0 * price * step * length2
                 ledger["gain"] -= force * force / (4.0 * price)
             ledger["gain"] += force * required
-            # |v + c x|^2 - |v|^2 = c (2 x.v + c x.x)
             change = step * force * sign / ledger["scale"]
             add_scaled(rows, t, change, v)
-            ledger["v_norm2"] = max(0.0, ledger["v_norm2"] + change * (2.0 * product + change * length2))
+            ledger["v_norm2"] = grown(ledger["v_norm2"], change * product, change * change * length2)
             if rules.averaging != NO_AVERAGE:
                 add_scaled(rows, t, change * ledger["scale_sum"], debt)
             if not rules.strong:
-                along = 2.0 * sign * dot(rows, t, u) + force * length2
-                ledger["u_norm2"] = max(0.0, ledger["u_norm2"] + force * along)
+                ledger["u_norm2"] = grown(ledger["u_norm2"], force * sign * dot(rows, t, u), force * force * length2)
                 add_scaled(rows, t, force * sign, u)
             if keeps_forces:
                 forces[t] += force
