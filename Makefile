@@ -5,7 +5,7 @@ PYTHON ?= python3
 PIP := $(PYTHON) -m pip --python .venv/bin/python --disable-pip-version-check
 RUN := NUMBA_CACHE_DIR="$$($(PYTHON) scripts/numba_cache.py)" .venv/bin/python
 
-.PHONY: test demo bench soak clean
+.PHONY: test demo bench bench-solvers soak clean
 
 test: .venv/ready
 	scripts/check
@@ -15,6 +15,10 @@ demo: .venv/ready
 
 bench: .venv/ready-for-bench
 	@set -e; for program in benchmarks/bench_*.py; do echo "== $$program"; $(RUN) "$$program"; done
+
+# Batch solvers only; ARGS="--only a9a --C 1" for some cells, ARGS="--from build/solvers.json" for no new run.
+bench-solvers: .venv/ready-for-bench
+	$(RUN) benchmarks/bench_solvers.py $(ARGS)
 
 # The same tests with larger numbers and fresh random examples.
 soak: .venv/ready

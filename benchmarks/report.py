@@ -21,21 +21,35 @@ def best_of(times: int, task: Callable[[], object]) -> float:
     return min(seconds)
 
 
-def write(
-    name: str, command: str, packages: Sequence[str], heading: Sequence[str], lines: Sequence[Sequence[str]]
-) -> None:
-    """Put the table ``name`` in its place on the page, with date, versions and command."""
+def measured(command: str, packages: Sequence[str]) -> str:
+    """The line above a table: command, date and versions."""
     versions = ", ".join(f"{package} {version(package)}" for package in packages)
-    table = [
-        f"`{command}`, {dt.datetime.now(tz=dt.UTC):%Y-%m-%d}, Python {platform.python_version()}, {versions}.",
-        "",
+    return f"`{command}`, {dt.datetime.now(tz=dt.UTC):%Y-%m-%d}, Python {platform.python_version()}, {versions}."
+
+
+def table(heading: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
+    """In Markdown."""
+    return [
         "| " + " | ".join(heading) + " |",
         "|" + " --- |" * len(heading),
         *("| " + " | ".join(line) + " |" for line in lines),
     ]
-    print("\n".join(table))
+
+
+def put(name: str, lines: Sequence[str], page: Path = PAGE) -> None:
+    """Lines between the marks ``name`` of the page, in the place of what is there."""
+    print("\n".join(lines))
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    page = PAGE.read_text()
-    before, _, rest = page.partition(begin)
+    text = page.read_text()
+    if begin not in text or end not in text:
+        raise ValueError(f"{page} has no {begin} ... {end}")
+    before, _, rest = text.partition(begin)
     _, _, after = rest.partition(end)
-    PAGE.write_text(before + "\n".join([begin, "", *table, "", end]) + after)
+    page.write_text(before + "\n".join([begin, "", *lines, "", end]) + after)
+
+
+def write(
+    name: str, command: str, packages: Sequence[str], heading: Sequence[str], lines: Sequence[Sequence[str]]
+) -> None:
+    """Put the table ``name`` in its place on the page, with date, versions and command."""
+    put(name, [measured(command, packages), "", *table(heading, lines)])

@@ -15,11 +15,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from softmargin.diagnostics.verify import verify
     from softmargin.estimators.classifier import SoftMarginClassifier
     from softmargin.estimators.ranker import SoftMarginRanker
     from softmargin.solvers.certificate import Certificate
 
-__all__ = ["Certificate", "SoftMarginClassifier", "SoftMarginRanker"]
+__all__ = ["Certificate", "SoftMarginClassifier", "SoftMarginRanker", "verify"]
 __version__ = "0.1.0"
 
 # scikit-learn and Numba take a second to import; a name is fetched when it is first asked for.
@@ -27,11 +28,12 @@ _HOME = {
     "Certificate": "softmargin.solvers.certificate",
     "SoftMarginClassifier": "softmargin.estimators.classifier",
     "SoftMarginRanker": "softmargin.estimators.ranker",
+    "verify": "softmargin.diagnostics.verify",
 }
 _LATER = frozenset(
     (
         "BayesianLinearRegression", "InfeasibleError", "PreferencePosterior", "find_conflict", "find_cycles", "load",
-        "save", "verify",
+        "save",
     )
 )  # fmt: skip
 

@@ -6,7 +6,6 @@ from scipy import sparse
 
 import comparator
 from cases import LAYOUTS, close, comparisons, stream
-from refusal import complaint, one_sentence
 from softmargin import SoftMarginClassifier, SoftMarginRanker
 
 C, TOL = 0.3, 1e-6
@@ -139,11 +138,3 @@ def test_every_name_of_the_contract_is_there(estimator, names):
     """A method that is promised is there, or says in a sentence that it comes later."""
     model = estimator(lam=0.1)
     assert [name for name in names.split() if not hasattr(model, name)] == []
-
-
-def test_an_explanation_explains_or_says_that_it_comes_later():
-    """`explain` names features, or refuses in a sentence."""
-    case = comparisons(7)
-    model = SoftMarginRanker(C=C, tol=0.1).fit_pairs(case.X, case.pairs)
-    said = complaint(lambda: model.explain(case.X, 0, 1))
-    assert said is None or (one_sentence(said) and "explain" in said)

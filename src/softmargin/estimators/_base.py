@@ -18,9 +18,11 @@ from softmargin.kernels.rows import DenseRows, SparseRows
 from softmargin.schedules import steps_of
 from softmargin.solvers.certificate import Certificate
 from softmargin.solvers.choose import SOLVERS, Answer, Task
+from softmargin.solvers.interrupts import held_interrupts, stop_if_interrupted
 from softmargin.solvers.online import OnlineRun, Plan, averaging_of
 from softmargin.solvers.regret import Regret
 
+NO_ORDER = np.zeros(0, dtype=np.uint64)
 LOSSES = ("hinge", "squared_hinge")
 
 
@@ -90,6 +92,10 @@ class SoftMarginModel(BaseEstimator):
         task = Task(self.solver, C, float(self.tol), float(self.max_passes), read_seed(self.random_state))
         return task, 1.0 / (C * matter.total)
 
+    def _order(self, matter: Importance) -> np.ndarray:
+        """The order in which a stream meets its constraints; other solvers have their own, and it takes memory."""
+        return matter.order() if self.solver == "online" else NO_ORDER
+
     def _rows(self, X: Any, *, reset: bool) -> DenseRows | SparseRows:
         """Rows over X; the number and the names of its columns are checked or, with ``reset``, learned."""
         return rows_of(read_matrix(self, X, reset=reset))
@@ -103,14 +109,15 @@ class SoftMarginModel(BaseEstimator):
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """Whatever goes wrong inside leaves the estimator as it was."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        """Whatever goes wrong inside leaves the estimator as it was; Ctrl-C is for solvers (``held_interrupts``)."""
+        with held_interrupts():
+            before = dict(self.__dict__)
+            try:
+                yield
+            except BaseException:
+                self.__dict__.clear()
+                self.__dict__.update(before)
+                raise
 
     # ------------------------------------------------------------------------------- what came out
 
@@ -150,6 +157,7 @@ class SoftMarginModel(BaseEstimator):
 
     def _conclude(self, met: int, solve: Callable[[], Answer]) -> Answer:
         """Run a solver on ``met`` constraints; keep its answer, its certificate and any online run."""
+        stop_if_interrupted()  # while the data were read: there is nothing to keep
         started = time.perf_counter()
         answer = solve()
         seconds = time.perf_counter() - started
@@ -157,7 +165,7 @@ class SoftMarginModel(BaseEstimator):
         self._weights, self._run, self._met = (answer.weights, np.atleast_1d(answer.bias)), answer.run, met
         self.dual_ = answer.dual
         self.certificate_ = Certificate.of(
-            answer.gap, float(self.tol), answer.solver, answer.passes, seconds, answer.reason
+            answer.gap, float(self.tol), answer.solver, float(answer.passes), seconds, answer.reason
         )
         self.n_iter_ = max(1, int(np.ceil(answer.passes)))
         if self.verbose:
@@ -199,5 +207,16 @@ class SoftMarginModel(BaseEstimator):
 
 
 LEARNED = frozenset(
-    ("_stream", "_stream_asked", "_live", "_weights", "_run", "_met", "certificate_", "n_iter_", "dual_")
+    (
+        "_stream",
+        "_stream_asked",
+        "_live",
+        "_weights",
+        "_run",
+        "_met",
+        "certificate_",
+        "n_iter_",
+        "dual_",
+        "support_pairs_",
+    )
 )

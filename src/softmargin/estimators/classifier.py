@@ -106,8 +106,11 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
             task, lam = self._task(matter)
             plan = self._plan(lam, self._width(), **self._shape(classes))
             stream = self._constraints(rows, numbers, matter, factors)
-            batch = stream._replace(price=matter.whole_price * factors[numbers])
-            self._conclude(matter.total, lambda: solve(task, stream, batch, plan, matter.order()))
+            batch = stream
+            if matter.copies is not None:
+                batch = stream._replace(price=matter.whole_price * factors[numbers])
+            del y, numbers  # as long as all rows: solvers have no use for them
+            self._conclude(matter.total, lambda: solve(task, stream, batch, plan, self._order(matter)))
             self.classes_ = classes
         self._warn_unless_converged()
         return self
@@ -202,7 +205,7 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
         self, rows: DenseRows | SparseRows, numbers: np.ndarray, matter: Importance, factors: np.ndarray
     ) -> Constraints | ClassConstraints:
         """Labels as constraints, with the price of one copy of each."""
-        price = matter.price * factors[numbers]
+        price = matter.price if np.all(factors == 1.0) else matter.price * factors[numbers]
         columns = with_constant(rows) if self._has_dummy() else rows
         if factors.size == 2:
             return Constraints(columns, signs_of(numbers), matter.required, price)
@@ -243,20 +246,22 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
         scores[np.arange(numbers.size), numbers] = -np.inf
         return right - scores.max(axis=1)
 
-    def slack(self, X: Any, y: Any) -> np.ndarray:
-        """What each row lacks of the margin 1: zero outside and on the margin, positive inside it.
+    def slack(self, X: Any, y: Any, sample_weight: Any = None) -> np.ndarray:
+        """What each row lacks of its required margin: zero outside and on the margin, positive inside it.
 
-        "max": against the closest wrong class; "sum" and "ovr": added over their constraints.
+        "max": against the closest wrong class; "sum" and "ovr": added over their constraints.  The margin is 1 or, with
+        weighting="margin", the weight.
         """
         scores = self.decision_function(X)
         numbers = self._numbers(y, len(scores))
+        required = importance(numbers.size, sample_weight, self.weighting).required
         if scores.ndim == 1 or self.multiclass == "max":
-            return np.maximum(0.0, 1.0 - self.margins(X, y))
+            return np.maximum(0.0, required - self.margins(X, y))
         mine = np.arange(numbers.size), numbers
         if self.multiclass == "ovr":
             scores[mine] *= -1.0
-            return np.maximum(0.0, 1.0 + scores).sum(axis=1)
-        short = np.maximum(0.0, 1.0 - (scores[mine][:, None] - scores))
+            return np.maximum(0.0, required[:, None] + scores).sum(axis=1)
+        short = np.maximum(0.0, required[:, None] - (scores[mine][:, None] - scores))
         short[mine] = 0.0
         return np.asarray(short.sum(axis=1))
 

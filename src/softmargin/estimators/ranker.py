@@ -9,6 +9,7 @@ from softmargin.constraints.pairs import as_pairs, pair_rows
 from softmargin.constraints.weights import Importance, importance, numbers_of
 from softmargin.data.matrix import row_count
 from softmargin.estimators._base import SoftMarginModel, StreamMethod
+from softmargin.estimators._explain import Explanation, Support, explain
 from softmargin.estimators._inputs import read_column, read_grades
 from softmargin.kernels.constraints import Constraints
 from softmargin.kernels.rows import DenseRows, SparseRows
@@ -107,7 +108,8 @@ class SoftMarginRanker(SoftMarginModel):
         task, lam = self._task(matter)
         plan = self._plan(lam, int(self.n_features_in_))
         batch = stream._replace(price=matter.whole_price)
-        self._conclude(matter.total, lambda: solve(task, stream, batch, plan, matter.order()))
+        self._conclude(matter.total, lambda: solve(task, stream, batch, plan, self._order(matter)))
+        self.support_pairs_ = pairs[self.support_].astype(np.int64)
 
     @StreamMethod
     def partial_fit_pairs(self, X: Any, pairs: Any, weight: Any = None, margin: Any = None) -> "SoftMarginRanker":
@@ -144,10 +146,15 @@ class SoftMarginRanker(SoftMarginModel):
         ahead = utility[pairs[:, 0]] - utility[pairs[:, 1]]
         return float(np.mean((ahead > 0) + 0.5 * (ahead == 0))) if ahead.size else float("nan")
 
-    def explain(self, X: Any, a: int, b: int) -> Any:
-        """Why row a is ranked over row b: comes with a later version."""
-        message = "explain comes with a later version of softmargin: coef_ * (X[a] - X[b]) is what each feature adds"
-        raise NotImplementedError(message)
+    def explain(self, X: Any, a: int, b: int) -> Explanation:
+        """Why row a of X is ranked over row b: what each feature adds and, for the X of ``fit``, each answer."""
+        X = self._finite_matrix(X)
+        names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))
+        support = None
+        if hasattr(self, "dual_"):
+            left_open = float(np.sqrt(2.0 * self.certificate_.gap))
+            support = Support(self.support_, self.support_pairs_, self.dual_[self.support_], left_open)
+        return explain(X, a, b, self.coef_, names, support)
 
     def margins(self, X: Any, pairs: Any) -> np.ndarray:
         """How far the better row of each pair is ahead; negative where the model disagrees."""
@@ -155,9 +162,10 @@ class SoftMarginRanker(SoftMarginModel):
         pairs = pair_rows(DenseRows(utility[:, None]), pairs, utility.size)
         return np.asarray(utility[pairs.better] - utility[pairs.worse])
 
-    def slack(self, X: Any, pairs: Any) -> np.ndarray:
-        """What each pair lacks of the margin 1."""
-        return np.maximum(0.0, 1.0 - self.margins(X, pairs))
+    def slack(self, X: Any, pairs: Any, margin: Any = None) -> np.ndarray:
+        """What each pair lacks of its required margin, 1 by default."""
+        margins = self.margins(X, pairs)
+        return np.maximum(0.0, numbers_of(1.0 if margin is None else margin, margins.size, "margin") - margins)
 
     def points(self, X: Any, pairs: Any, tolerance: float = 1e-3) -> PointCounts:
         """How many pairs lie outside, on and inside the margin, and how many are the wrong way round."""

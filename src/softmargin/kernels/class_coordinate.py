@@ -209,10 +209,11 @@ def sort_out_classes(constraints, form, score, share, order, dual):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def softness_of_classes(prices, every, one, other):
+def softness_of_classes(rows, prices, every, one, other):
     """How much squared slack bends the dual along two directions (as ``softness``)."""
     total = 0.0
-    for t in range(one.shape[0]):
+    for i in range(rows.shape[0]):
+        t = rows[i]
         product, mass_one, mass_other = 0.0, 0.0, 0.0
         for k in range(one.shape[1]):
             product += one[t, k] * other[t, k]
@@ -249,22 +250,23 @@ def fold_back_classes(constraints, length2, form, bias, line, share, W):
     rows, labels, requires, prices = constraints
     classes, won, lost = W.shape[1], 0.0, 0.0
     here, inside, short, pull = np.empty(classes), np.empty(classes), np.empty(classes), np.empty(classes)
-    for i in range(labels.shape[0]):
-        t, label, price = np.uint64(i), labels[i], prices[i]
-        if not back_inside(line, i, price, form, here, inside):
+    for i in range(line.rows.shape[0]):
+        t = line.rows[i]
+        label, price = labels[t], prices[t]
+        if not back_inside(line, t, price, form, here, inside):
             continue
         scores(rows, t, W, short)
-        right = requires[i] - short[label] - bias[label]
+        right = requires[t] - short[label] - bias[label]
         for k in range(classes):
             short[k] += right + bias[k]
-        won += won_by(short, here, inside, label, price, length2[i], form.every, form.squared)
+        won += won_by(short, here, inside, label, price, length2[t], form.every, form.squared)
         scores(rows, t, line.w_along, short)
         soft = 0.5 / price if form.squared else 0.0
         total, mass = 0.0, 0.0
         for k in range(classes):
             back = inside[k] - here[k]
-            lost += back * (short[label] - short[k] + (soft * line.along[i, k] if form.every else 0.0))
-            pull[k], total, mass = -share * back, total + back, mass + line.along[i, k]
+            lost += back * (short[label] - short[k] + (soft * line.along[t, k] if form.every else 0.0))
+            pull[k], total, mass = -share * back, total + back, mass + line.along[t, k]
         if not form.every:
             lost += soft * total * mass
         pull[label] = share * total
@@ -276,7 +278,8 @@ def fold_back_classes(constraints, length2, form, bias, line, share, W):
 def go_along_classes(prices, form, line):
     """OUT ``line.dual``: where the line leads to, back in its set."""
     here, inside = np.empty(line.dual.shape[1]), np.empty(line.dual.shape[1])
-    for t in range(line.dual.shape[0]):
+    for i in range(line.rows.shape[0]):
+        t = line.rows[i]
         back_inside(line, t, prices[t], form, here, inside)
         for k in range(inside.shape[0]):
             line.dual[t, k] = inside[k]

@@ -19,6 +19,14 @@ def best_dual(old, short, length2, price, squared):
     return min(max(0.0, old + short / length2), price)
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def shuffle(order, words):
+    """OUT ``order[:words.shape[0]]``: in random order, given a random word below 2^32 for each (Fisher and Yates)."""
+    for i in range(words.shape[0] - 1, 0, -1):
+        j = (np.uint64(words[i]) * np.uint64(i + 1)) >> np.uint64(32)
+        order[i], order[j] = order[j], order[i]
+
+
 class Visit(NamedTuple):
     """What a visit to some rows met."""
 
@@ -105,8 +113,12 @@ def sort_out(constraints, squared, margins, share, order, dual):
 
 
 class Line(NamedTuple):
-    """Where a line begins, ``dual - change``, and how far it goes ``along`` some direction of the duals."""
+    """Where a line begins, ``dual - change``, and how far it goes ``along`` some direction of the duals.
 
+    Only the duals of ``rows`` differ along it.
+    """
+
+    rows: np.ndarray
     dual: np.ndarray
     change: np.ndarray
     along: np.ndarray
@@ -114,11 +126,40 @@ class Line(NamedTuple):
     step: float
 
 
+# What follows takes a table with one column a class, so that it serves rows with classes too.
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def softness(prices, one, other):
+def copy_rows(rows, dual, change):
+    """OUT ``change``: the duals of these rows."""
+    for i in range(rows.shape[0]):
+        for k in range(dual.shape[1]):
+            change[rows[i], k] = dual[rows[i], k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def changes_of_rows(rows, dual, change):
+    """OUT ``change``: how far the duals of these rows have come since ``copy_rows``."""
+    for i in range(rows.shape[0]):
+        for k in range(dual.shape[1]):
+            change[rows[i], k] = dual[rows[i], k] - change[rows[i], k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def turn_rows(rows, turn, change, along):
+    """OUT ``along``: ``turn`` times what it was, and the change."""
+    for i in range(rows.shape[0]):
+        for k in range(along.shape[1]):
+            old = turn * along[rows[i], k] if turn > 0.0 else 0.0
+            along[rows[i], k] = old + change[rows[i], k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def softness(rows, prices, one, other):
     """``sum one_t other_t / (2 price_t)``: how much the squared hinge bends the dual along two directions."""
     total = 0.0
-    for t in range(one.shape[0]):
+    for i in range(rows.shape[0]):
+        t = rows[i]
         if one[t] != 0.0:
             total += one[t] * other[t] * (0.5 / prices[t])
     return total
@@ -132,16 +173,17 @@ def fold_back(constraints, length2, squared, bias, line, share, w):
     """
     rows, signs, requires, prices = constraints
     won, lost = 0.0, 0.0
-    for i in range(line.dual.shape[0]):
-        here = line.dual[i] - line.change[i] + line.step * line.along[i]
-        inside = max(0.0, here) if squared else min(max(0.0, here), prices[i])
+    for i in range(line.rows.shape[0]):
+        t = line.rows[i]
+        here = line.dual[t] - line.change[t] + line.step * line.along[t]
+        inside = max(0.0, here) if squared else min(max(0.0, here), prices[t])
         back = inside - here
         if back != 0.0:
-            t, sign = np.uint64(i), signs[i]
-            soft = 0.5 / prices[i] if squared else 0.0
-            short = requires[i] - sign * (dot(rows, t, w) + bias) - soft * here
-            won += back * (short - 0.5 * back * (length2[i] + soft))
-            lost += back * (sign * dot(rows, t, line.w_along) + soft * line.along[i])
+            sign = signs[t]
+            soft = 0.5 / prices[t] if squared else 0.0
+            short = requires[t] - sign * (dot(rows, t, w) + bias) - soft * here
+            won += back * (short - 0.5 * back * (length2[t] + soft))
+            lost += back * (sign * dot(rows, t, line.w_along) + soft * line.along[t])
             add_scaled(rows, t, share * back * sign, w)
     return won, lost
 
@@ -150,6 +192,7 @@ def fold_back(constraints, length2, squared, bias, line, share, w):
 def go_along(prices, squared, line):
     """OUT ``line.dual``: where the line leads to, back in its box."""
     dual = line.dual
-    for t in range(dual.shape[0]):
+    for i in range(line.rows.shape[0]):
+        t = line.rows[i]
         here = dual[t] - line.change[t] + line.step * line.along[t]
         dual[t] = max(0.0, here) if squared else min(max(0.0, here), prices[t])

@@ -7,7 +7,7 @@ from numba import njit
 
 from softmargin.kernels.checks import LONGEST_ROW2
 from softmargin.kernels.ledger import NO_AVERAGE, WEIGHTED, record
-from softmargin.kernels.prefetch import UNCOUNTED, prefetch_element
+from softmargin.kernels.prefetch import prefetch_element
 from softmargin.kernels.rows import add_scaled, dot, prefetch, prefetch_pointer, squared_norm
 
 LOOK_AHEAD = 8  # rows; measured flat from 4 to 16
@@ -50,22 +50,22 @@ def fold(ledger, v, debt):
     ledger["scale"], ledger["scale_sum"] = 1.0, 0.0
 
 
-@njit(**UNCOUNTED)
+@njit(cache=True, nogil=True, error_model="numpy")
 def look_ahead(rows, order, i):
-    """Bring near the row that the pass needs a few steps from now."""
-    if i + 2 * LOOK_AHEAD < order.shape[0]:
-        prefetch_pointer(rows, order[i + 2 * LOOK_AHEAD])
-    if i + LOOK_AHEAD < order.shape[0]:
-        prefetch(rows, order[i + LOOK_AHEAD])
+    """Bring near the row that the pass needs a few steps from now; near the end, the last row again."""
+    last = order.shape[0] - 1
+    prefetch_pointer(rows, order[min(i + 2 * LOOK_AHEAD, last)])
+    prefetch(rows, order[min(i + LOOK_AHEAD, last)])
 
 
-@njit(**UNCOUNTED)
-def look_beside(first, second, third, order, i):
-    """The same for three arrays that hold one number a row; where these are forgotten, the pass waits as long again."""
-    if i + LOOK_AHEAD < order.shape[0]:
-        prefetch_element(first, order[i + LOOK_AHEAD])
-        prefetch_element(second, order[i + LOOK_AHEAD])
-        prefetch_element(third, order[i + LOOK_AHEAD])
+@njit(cache=True, nogil=True, error_model="numpy")
+def look_beside(first, second, third, forces, order, i):
+    """The same for the numbers kept beside the rows; forgotten, the pass waits as long for them as for the rows."""
+    t = order[min(i + LOOK_AHEAD, order.shape[0] - 1)]
+    prefetch_element(first, t)
+    prefetch_element(second, t)
+    prefetch_element(third, t)
+    prefetch_element(forces, t)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -142,12 +142,10 @@ def learn_in_order(constraints, order, steps, rules, state):
     # Taken out of their tuples once: a tuple handed to a helper at every step is copied and counted at every step.
     rows, signs, requires, prices = constraints
     v, debt, u, bias, trace = state.v, state.debt, state.u, state.bias, state.trace
-    ledger, forces, keeps_forces = state.ledger[0], state.forces, state.forces.shape[0] > 0
+    ledger, forces = state.ledger[0], state.forces
     for i in range(order.shape[0]):
         look_ahead(rows, order, i)
-        look_beside(signs, requires, prices, order, i)
-        if keeps_forces and i + LOOK_AHEAD < order.shape[0]:
-            prefetch_element(forces, order[i + LOOK_AHEAD])
+        look_beside(signs, requires, prices, forces, order, i)
         t = order[i]
         sign, required, price = signs[t], requires[t], prices[t]
         product = dot(rows, t, v)
@@ -175,7 +173,7 @@ def learn_in_order(constraints, order, steps, rules, state):
             if not rules.strong:
                 ledger["u_norm2"] = grown(ledger["u_norm2"], force * sign * dot(rows, t, u), force * force * length2)
                 add_scaled(rows, t, force * sign, u)
-            if keeps_forces:
+            if forces.shape[0] > 0:
                 forces[t] += force
             if rules.free_bias:
                 push_bias(ledger, bias, 0, force * sign)

@@ -10,17 +10,15 @@ Row numbers and sparse indices are *unsigned*: a signed index costs a wrap-aroun
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
-from softmargin.kernels.prefetch import prefetch_element
+from softmargin.kernels.prefetch import prefetch_elements
 
 # Sums may be taken in any order and fused (that is what lets them use vector units: 3x), but NaN and infinity keep
 # their meaning, because a bad value must stay visible in the result.
 ANY_ORDER: Any = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
 ZERO, ONE = np.uint64(0), np.uint64(1)
-# Values, index words and dense numbers of a row come in lines of 64 bytes.
-VALUES_A_LINE, INDICES_A_LINE = np.uint64(8), np.uint64(16)
 
 
 class DenseRows(NamedTuple):
@@ -268,25 +266,21 @@ def _squared_norm(rows, t, width):
     return lambda rows, t, width: squared_norm(rows.rows, t, width) + rows.value * rows.value
 
 
-@njit(error_model="numpy")
-def _prefetch_run(array, start, stop, a_line):
-    # A while loop: a range with a step divides to count its turns, which costs more than the prefetches.
-    k = start
-    while k < stop:
-        prefetch_element(array, k)
-        k += a_line
-
-
 @overload(prefetch)
 def _prefetch(rows, t):
     if is_kind(rows, DenseRows):
-        return lambda rows, t: _prefetch_run(rows.X[t], ZERO, np.uint64(rows.X.shape[1]), VALUES_A_LINE)
+
+        def dense(rows, t):
+            width = np.uint64(rows.X.shape[1])
+            prefetch_elements(rows.X, t * width, (t + ONE) * width)
+
+        return dense
     if is_kind(rows, SparseRows):
 
         def sparse(rows, t):
             start, stop = rows.indptr[t], rows.indptr[t + ONE]
-            _prefetch_run(rows.data, start, stop, VALUES_A_LINE)
-            _prefetch_run(rows.indices, start, stop, INDICES_A_LINE)
+            prefetch_elements(rows.data, start, stop)
+            prefetch_elements(rows.indices, start, stop)
 
         return sparse
     if is_kind(rows, PairRows):
@@ -304,12 +298,12 @@ def _prefetch_pointer(rows, t):
     if is_kind(rows, DenseRows):
         return lambda rows, t: None
     if is_kind(rows, SparseRows):
-        return lambda rows, t: prefetch_element(rows.indptr, t)
+        return lambda rows, t: prefetch_elements(rows.indptr, t, t + ONE)
     if is_kind(rows, PairRows):
 
         def pair(rows, t):
-            prefetch_element(rows.better, t)
-            prefetch_element(rows.worse, t)
+            prefetch_elements(rows.better, t, t + ONE)
+            prefetch_elements(rows.worse, t, t + ONE)
 
         return pair
     return lambda rows, t: prefetch_pointer(rows.rows, t)

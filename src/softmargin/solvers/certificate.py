@@ -32,10 +32,10 @@ class Certificate:
     def __str__(self) -> str:
         """One line that a person understands."""
         verdict = "optimal" if self.converged else "NOT converged"
+        story = self.reason if self.solver == "verify" else f"stopped: {self.reason}"
         return (
             f"{verdict} to {self.relative_gap:.1e} of the objective {self.primal:.6g} "
-            f"(|w - w*| <= {self.distance:.2g}); {self.solver}, {self.passes:.4g} passes, {self.seconds:.3g} s; "
-            f"stopped: {self.reason}"
+            f"(|w - w*| <= {self.distance:.2g}); {self.solver}, {self.passes:.4g} passes, {self.seconds:.3g} s; {story}"
         )
 
     @classmethod
@@ -60,12 +60,12 @@ def feasible(problem: Problem, dual: np.ndarray) -> np.ndarray:
     price, sign = problem.constraints.price, problem.constraints.sign
     dual = np.maximum(dual, 0.0) if problem.squared else np.clip(dual, 0.0, price)
     if problem.squared:
-        dual = np.where(price > 0, dual, 0.0)
+        dual[price <= 0] = 0.0
     if problem.free_bias:
-        up, down = dual[sign > 0].sum(), dual[sign < 0].sum()
-        lighter = min(up, down)
-        scale = np.where(sign > 0, lighter / up if up else 0.0, lighter / down if down else 0.0)
-        dual = dual * scale
+        sums = [(side, float(np.sum(dual, where=side))) for side in (sign > 0, sign < 0)]
+        lighter = min(total for _, total in sums)
+        for side, total in sums:
+            np.multiply(dual, lighter / total if total else 0.0, out=dual, where=side)
     return dual
 
 
@@ -74,11 +74,13 @@ def measure(problem: Problem, w: np.ndarray, bias: float, dual: np.ndarray) -> G
     margins = problem.margins(w, bias)
     w_dual, _ = problem.weights(dual)
     loss, gain, residual = problem.gap_terms(margins, dual)
-    apart2 = float((w - w_dual) @ (w - w_dual))
+    dual_value = gain - 0.5 * float(w_dual @ w_dual)
+    w_dual -= w
+    apart2 = float(w_dual @ w_dual)
     gap = residual + 0.5 * apart2
     return Gap(
         primal=0.5 * float(w @ w) + loss,
-        dual=gain - 0.5 * float(w_dual @ w_dual),
+        dual=dual_value,
         gap=gap,
         distance=distance_bound(gap, float(np.sqrt(apart2))),
     )

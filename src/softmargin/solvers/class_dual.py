@@ -60,7 +60,7 @@ class ClassDescent(Descent):
     def softness(self, one: np.ndarray, other: np.ndarray) -> float:
         if not self.form.squared:
             return 0.0
-        return float(softness_of_classes(self.constraints.price, self.form.every, one, other))
+        return float(softness_of_classes(self.moving, self.constraints.price, self.form.every, one, other))
 
     def fold_back(self, line: Line, share: float) -> tuple[float, float]:
         return fold_back_classes(self.constraints, self.length2, self.form, self.centre, line, share, self.w)

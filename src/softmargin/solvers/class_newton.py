@@ -10,6 +10,7 @@ from softmargin.kernels.band import gather, trace_of
 from softmargin.kernels.class_band import ClassSmoothing, bend_classes, curvatures, settle_classes, slope_along_classes
 from softmargin.kernels.constraints import ClassConstraints
 from softmargin.solvers.class_problem import ClassProblem, class_solution_at
+from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
 from softmargin.solvers.newton import EXACT_ENOUGH, GROW, PRECISION, SHARE, STALLED, stiffnesses
 from softmargin.solvers.parallel import over_ranges
@@ -68,7 +69,7 @@ class _ClassNewton:
         self.scores, self.change = np.zeros((n, k)), np.zeros((n, k))
         self.dual, self.centre = np.zeros((n, k)), np.zeros((n, k))
         self.free, self.share = np.zeros((n, k), dtype=np.bool_), np.zeros(n)
-        self.no_bias, self.passes, self.alive = np.zeros(k), 0.0, 0
+        self.no_bias, self.passes, self.most_passes, self.alive = np.zeros(k), 0.0, np.inf, 0
         self.best = _Best(self.V.copy(), self.dual.copy())
         # "sum" of squares is smooth as it is: one round, no centre.
         self.smooth = problem.every and problem.squared
@@ -94,11 +95,12 @@ class _ClassNewton:
 
     def until(self, tol: float, max_passes: float) -> str:
         """Newton steps in ever stiffer rounds; returns why it stopped."""
-        stalled = 0
+        stalled, self.most_passes = 0, max_passes
         while True:
             smoothing, before, steps = self.smoothing(), self.best.gap, 0
             gradient, residual = self.settle(smoothing)
             while True:
+                stop_if_interrupted()
                 if self.best.gap <= tol * self.best.primal and self.holds(tol):
                     return "tol"
                 if self.passes >= max_passes:
@@ -210,12 +212,13 @@ class _ClassNewton:
         along, left2 = left.copy(), float(np.sum(left**2))
         enough = 0.05**2 * left2
         for _ in range(MOST_CONJUGATE_STEPS):
+            stop_if_interrupted()
             curved = product(along)
             length = left2 / float(np.sum(along * curved))
             found += length * along
             left = left - length * curved
             before, left2 = left2, float(np.sum(left**2))
-            if left2 <= enough:
+            if left2 <= enough or self.passes >= self.most_passes:
                 break
             along = left + (left2 / before) * along
         return found

@@ -10,7 +10,7 @@ from softmargin.kernels.class_sums import class_gap_terms, class_scores_of, clas
 from softmargin.kernels.constraints import ClassConstraints
 from softmargin.solvers.certificate import distance_bound
 from softmargin.solvers.parallel import over_ranges
-from softmargin.solvers.problem import Gap, Solution
+from softmargin.solvers.problem import Gap, Solution, added_up
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class ClassProblem:
             return W
 
         parts = over_ranges(part, self.size, stored_numbers(self.constraints.rows) * self.classes)
-        return np.asarray(np.sum(parts, axis=0))
+        return added_up(parts)
 
     def loss_and_residual(self, score: np.ndarray, dual: np.ndarray) -> tuple[float, float]:
         """The loss at these scores, and what it and the dual's conjugate leave of the gap."""

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from softmargin.kernels.coordinate import Line, Visit
+from softmargin.kernels.coordinate import Line, Visit, changes_of_rows, copy_rows, shuffle, turn_rows
+from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.problem import Solution
 
 FIRST_LOOK = 3  # visits before the first look at the gap
@@ -14,6 +15,7 @@ DONE = 0.1  # of the gap at the last look: what the active rows may still add to
 MOST_VISITS = 20  # between two looks
 CLEAR = 0.1  # of the steepest slope: a corner that holds a row by more is not visited until the next look
 STALLED = 3  # looks without a smaller gap at a dual that no longer rises: the end of what float64 can tell
+MOST_RESTS = 15  # visits without a conjugate step after steps that led nowhere
 TIRED = "another solver is quicker"
 BIAS_COLUMN = 0.3  # of the root mean square length of a row: the constant column that stands for a free intercept
 
@@ -32,9 +34,10 @@ class Descent(ABC):
         self.dual, self.margins, self.length2 = np.zeros(shape), np.zeros(shape), np.empty(size)
         self.order = np.arange(size, dtype=np.uint64)
         self.active, self.clear, self.passes, self.looks = size, np.inf, 0.0, 0
+        self.moving = self.order  # rows whose duals may have changed since the last look
         self.change, self.along = np.zeros(shape), np.zeros(shape)
         self.w_change, self.w_along = np.zeros_like(weights), np.zeros_like(weights)
-        self.bend, self.left = 0.0, 0.0
+        self.bend, self.left, self.rests, self.resting = 0.0, 0.0, 0, 0
         self.best_w, self.best_bias, self.primal, self.gap = weights.copy(), self.bias, np.inf, np.inf
 
     # -------------------------------------------------------------- what the kind of constraints has to say
@@ -92,7 +95,9 @@ class Descent(ABC):
         """Visits and looks; returns why it stopped."""
         stalled, visits = 0, 0
         self.active = self.sort_out()
+        self.moving = self.order[: self.active]
         while True:
+            stop_if_interrupted()
             met = self.conjugate_step() if self.looks else self.visit()
             visits += 1
             if self.passes < max_passes and not self.time_to_look(visits, met, tol):
@@ -117,7 +122,7 @@ class Descent(ABC):
 
     def visit(self) -> Visit:
         """The active rows once, in random order."""
-        self.rng.shuffle(self.order[: self.active])
+        shuffle(self.order, self.rng.integers(0, 2**32, self.active, dtype=np.uint32))  # thrice as quick as NumPy's
         self.passes += self.active / self.size
         self.active, met = self.descend(self.active, self.clear)
         self.clear = met.steepest or np.inf
@@ -130,10 +135,15 @@ class Descent(ABC):
         that conjugate gradients make a good one.  All products with slopes come from what the visits won and from
         changes of the weights: the step costs no pass, and no digits.
         """
-        self.change[...], self.w_change[...] = self.dual, self.w
+        if self.resting:
+            self.resting -= 1
+            return self.visit()
+        dual, change, along = (table.reshape(self.size, -1) for table in (self.dual, self.change, self.along))
+        copy_rows(self.moving, dual, change)
+        self.w_change[...] = self.w
         first = self.visit()
         won = first.won + self.visit().won
-        np.subtract(self.dual, self.change, out=self.change)
+        changes_of_rows(self.moving, dual, change)
         np.subtract(self.w, self.w_change, out=self.w_change)
         curve = self.product(self.change, self.w_change, self.change, self.w_change)
         if not curve > 0.0:
@@ -142,22 +152,22 @@ class Descent(ABC):
         if self.bend > 0.0:
             turn = max(0.0, -self.product(self.change, self.w_change, self.along, self.w_along) / self.bend)
         slope = won + 0.5 * curve + turn * self.left
-        self.along *= turn
-        self.along += self.change
+        turn_rows(self.moving, turn, change, along)
         self.w_along *= turn
         self.w_along += self.w_change
         self.bend = self.product(self.along, self.w_along, self.along, self.w_along)
-        line = Line(self.dual, self.change, self.along, self.w_along, slope / self.bend)
+        line = Line(self.moving, self.dual, self.change, self.along, self.w_along, slope / self.bend)
         self.w += line.step * self.w_along - self.w_change
         gained, lost = self.fold_back(line, 1.0)
         gained += line.step * (slope - 0.5 * line.step * self.bend)
         if gained >= won:
             self.go_along(line)
-            self.left = slope - line.step * self.bend - lost
+            self.left, self.rests = slope - line.step * self.bend - lost, 0
             return Visit(first.steepest, first.gap, gained)
         self.fold_back(line, -1.0)
         self.w += self.w_change - line.step * self.w_along
-        self.bend = 0.0
+        self.bend, self.rests = 0.0, min(2 * self.rests + 1, MOST_RESTS)
+        self.resting = self.rests
         return Visit(first.steepest, first.gap, won)
 
     def product(self, one: np.ndarray, w_one: np.ndarray, other: np.ndarray, w_other: np.ndarray) -> float:
@@ -175,10 +185,9 @@ class Descent(ABC):
         # Any weights have a gap to the best dual so far, which is the present one.
         self.gap = min(gap, self.primal - (primal - gap))
         self.active, self.clear = self.sort_out(), np.inf
-        before = self.bias
+        self.moving = self.order[: self.active]
         self.centre_bias()
-        if np.any(before != 0.0):  # another centre is another problem, whose slopes the last step does not know
-            self.bend = 0.0
+        self.bend = 0.0  # other rows may move now, and another centre is another problem
 
     def holds(self, tol: float) -> bool:
         """Whether the gap is small enough when worked out from the data."""

@@ -66,7 +66,7 @@ class RowDescent(Descent):
         )
 
     def softness(self, one: np.ndarray, other: np.ndarray) -> float:
-        return float(softness(self.constraints.price, one, other)) if self.problem.squared else 0.0
+        return float(softness(self.moving, self.constraints.price, one, other)) if self.problem.squared else 0.0
 
     def fold_back(self, line: Line, share: float) -> tuple[float, float]:
         return fold_back(self.constraints, self.length2, self.problem.squared, self.centre, line, share, self.w)

@@ -23,9 +23,10 @@ from softmargin.kernels.band import (
 from softmargin.kernels.gram import add_gram
 from softmargin.kernels.sums import margins_of
 from softmargin.solvers.certificate import solution_at
+from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
 from softmargin.solvers.parallel import over_ranges
-from softmargin.solvers.problem import Problem, Solution
+from softmargin.solvers.problem import Problem, Solution, added_up
 
 GRAM_WIDTH = 2500  # a d x d matrix, or a block of free rows, up to 50 MB
 BLOCK_ROWS = 2048
@@ -92,7 +93,7 @@ class _Newton:
         self.numbers = stored_numbers(self.constraints.rows)
         self.w, self.from_dual, self.bias = np.zeros(d), np.zeros(d), 0.0
         self.margins, self.dual, self.centre, self.change = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-        self.passes, self.free, self.drifts = 0.0, 0, False
+        self.passes, self.most_passes, self.free, self.drifts = 0.0, np.inf, 0, False
         self.best = _Best(self.w.copy(), self.dual.copy())
         self.stiffness, self.stiffest = 2.0, 2.0
         if not problem.squared:
@@ -122,12 +123,13 @@ class _Newton:
 
     def until(self, tol: float, max_passes: float) -> str:
         """Newton steps in ever stiffer rounds; returns why it stopped."""
-        stalled = 0
+        stalled, self.most_passes = 0, max_passes
         while True:
             smoothing, before = self.smoothing(), self.best.gap
             gradient, residual = self.balance_and_settle(smoothing, 0.0)
             steps = 0
             while True:
+                stop_if_interrupted()
                 if self.best.gap <= tol * self.best.primal and self.holds(tol):
                     return "tol"
                 if self.passes >= max_passes:
@@ -227,7 +229,7 @@ class _Newton:
             return w, sums
 
         parts = over_ranges(part, self.problem.size, self.numbers)
-        self.from_dual += np.sum([w for w, _ in parts], axis=0)
+        self.from_dual += added_up([w for w, _ in parts])
         loss, _, residual, free, moved = np.sum([sums for _, sums in parts], axis=0)
         self.free = int(free)
         self.passes += moved / self.problem.size
@@ -287,7 +289,7 @@ class _Newton:
         root = np.sqrt(rate)
         work = stored * stored * ENTRY_FLOPS if by_entry else width * width
         parts = over_ranges(part, free.size, int(free.size * work / FLOPS_A_NUMBER))
-        hessian = np.sum(parts, axis=0) if len(parts) > 1 else parts[0]
+        hessian = added_up(parts)
         if by_entry and self.problem.free_bias:
             hessian -= rate.sum() * np.outer(mean, mean)
         hessian[np.diag_indices(width)] += 1.0
@@ -311,19 +313,21 @@ class _Newton:
                 curve(rows, free, rate, v, start, stop, out)
                 return out
 
-            curved = v + np.sum(over_ranges(part, free.size, numbers), axis=0)
+            curved = added_up(over_ranges(part, free.size, numbers))
+            curved += v
             return curved - total * (mean @ v) * mean if self.problem.free_bias else curved
 
         found, left = np.zeros(gradient.size), -gradient
         along = left / diagonal
         left2, enough = float(left @ along), 0.05**2 * float(left @ left)
         for _ in range(MOST_CONJUGATE_STEPS):
+            stop_if_interrupted()
             curved = product(along)
             self.passes += free.size / self.problem.size
             length = left2 / float(along @ curved)
             found += length * along
             left = left - length * curved
-            if float(left @ left) <= enough:
+            if float(left @ left) <= enough or self.passes >= self.most_passes:
                 break
             scaled = left / diagonal
             before, left2 = left2, float(left @ scaled)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.online import OnlineRun, Plan
 
 
@@ -30,20 +31,30 @@ def solve_online(
     """
     run, best, reason = OnlineRun(plan, forces_kept=stream.price.size), None, "max_passes"
     earlier, earlier_passes, proofs = run.forces.copy(), 0, proof_passes(max_passes)
+
+    def better(passes: int) -> Any:
+        """The best weights so far, after one more proof."""
+        dual = (run.forces - earlier) * (C / (passes - earlier_passes))
+        solution = prove(*run.weights(), dual, passes, reason)
+        return solution if best is None or solution.gap.gap < best.gap.gap else best
+
+    passes = 0
     try:
-        for passes in range(1, max_passes + 1):
+        while passes < max_passes:
+            stop_if_interrupted()
             run.learn(stream, rng.permutation(order))
+            passes += 1
             if passes not in proofs:
                 continue
-            dual = (run.forces - earlier) * (C / (passes - earlier_passes))
-            solution = prove(*run.weights(), dual, passes, reason)
-            best = solution if best is None or solution.gap.gap < best.gap.gap else best
+            best = better(passes)
             if best.gap.relative <= tol:
                 reason = "tol"
                 break
             earlier, earlier_passes = run.forces.copy(), passes
     except KeyboardInterrupt:
         reason = "interrupted"
+        if passes > earlier_passes:
+            best = better(passes)
     if best is None:
         best = prove(*run.weights(), run.forces * 0.0, 0, reason)
     return replace(best, passes=run.seen / order.size, reason=reason), run

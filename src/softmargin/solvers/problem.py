@@ -47,12 +47,19 @@ class Problem:
             return w, weights_of(self.constraints, dual, start, stop, w)
 
         parts = over_ranges(part, self.size, stored_numbers(self.constraints.rows))
-        return np.sum([w for w, _ in parts], axis=0), float(sum(flow for _, flow in parts))
+        return added_up([w for w, _ in parts]), float(sum(flow for _, flow in parts))
 
     def gap_terms(self, margins: np.ndarray, dual: np.ndarray) -> tuple[float, float, float]:
         """Loss, dual gain and residual (see ``kernels.sums.gap_terms``)."""
         _, _, required, price = self.constraints
         return gap_terms(required, price, self.squared, margins, dual, 0, self.size)
+
+
+def added_up(parts: list[np.ndarray]) -> np.ndarray:
+    """The sum of arrays, in the first of them: ``np.sum`` would stack them first."""
+    for part in parts[1:]:
+        parts[0] += part
+    return parts[0]
 
 
 @dataclass(frozen=True)

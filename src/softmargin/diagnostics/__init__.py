@@ -1,0 +1,1 @@
+"""Diagnostics: what can be said about a model that is there, from outside."""
