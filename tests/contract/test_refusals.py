@@ -1,6 +1,7 @@
 """Bad input is refused in one sentence that names the argument and the row, and a refused call learns nothing."""
 
 import copy
+from itertools import product
 
 import numpy as np
 import pytest
@@ -49,6 +50,8 @@ BAD_ROWS = {
     "y NaN": ((X, wrong_labels(np.nan, 1.0)), {}, [r"y\[10\]", "(?i)nan"]),
     "y inf": ((X, wrong_labels(np.inf)), {}, [r"y\[11\]", "inf"]),
     "y unknown": ((X, wrong_labels(7, 1, 8)), {}, [r"y\[9\]", "7"]),
+    "y a digit in quotes": ((X, wrong_labels("1", dtype=str)), {}, [r"y\[0\] is '\d'"]),
+    "y with a gap": ((X, np.where(y, None, "no")), {}, [r"\by\b", "(NoneType, str|unknown)"]),
     "y text": ((X, wrong_labels("x", "1", dtype="U1")), {}, [r"\by\b"]),
     "y fractions": ((X, wrong_labels(0.5)), {}, [r"\by\b"]),
     "weights too short": ((X, y), {"sample_weight": np.ones(11)}, ["sample_weight"]),
@@ -56,10 +59,12 @@ BAD_ROWS = {
     "weight negative": ((X, y), {"sample_weight": bad(-0.5, 6, np.ones(12))}, [r"sample_weight\[6\]", "-0.5"]),
     "weight NaN": ((X, y), {"sample_weight": bad(np.nan, 6, np.ones(12))}, [r"sample_weight\[6\]", "(?i)nan"]),
     "weight inf": ((X, y), {"sample_weight": bad(np.inf, 6, np.ones(12))}, [r"sample_weight\[6\]", "inf"]),
+    "weight huge": ((X, y), {"sample_weight": bad(1e26, 6, np.ones(12))}, [r"sample_weight\[6\]", "1e\\+26"]),
     "weight text": ((X, y), {"sample_weight": ["much"] * 12}, ["sample_weight"]),
     "other classes": ((X, y), {"classes": [0, 1, 2]}, ["classes"]),
 }
-NEEDS_A_STREAM = {"y unknown", "y text", "y fractions", "other classes"}  # others are refused at the first call too
+# Others are refused at the first call too.
+NEEDS_A_STREAM = {"y unknown", "y a digit in quotes", "y text", "y fractions", "other classes"}
 
 
 @pytest.mark.parametrize("name", BAD_ROWS)
@@ -194,3 +199,17 @@ def test_a_schedule_of_ones_own_that_errs_is_refused(step):
     twin = copy.deepcopy(model)
     refused(lambda: model.partial_fit(X[:1], y[:1]), "schedule", "15")
     assert same(model, twin)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("schedule", ["strong", "adaptive"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_largest_numbers_that_are_taken_are_learned_as_a_whole(classes, schedule, loss):
+    """At the limits of rows, weights, margins and lam, alone or together, every number that comes out is finite."""
+    case = CASE if classes == 2 else MANY
+    for lam, weight, weighting, scale in product((1e-25, 1e25), (1e-25, 1e25), ("slack", "margin"), (1e-70, 1e70)):
+        model = SoftMarginClassifier(lam=lam, schedule=schedule, loss=loss, weighting=weighting)
+        with np.errstate(all="raise", under="ignore"):
+            model.partial_fit(case.X * scale, case.label, classes=range(classes), sample_weight=np.full(12, weight))
+            assert model.regret_.steps[-1] == 12
+            assert all(np.isfinite(part).all() for part in (*state(model), model.predict(case.X)))

@@ -18,7 +18,7 @@ X, y, F, pairs = CASE.X, CASE.label, PAIRS.X, PAIRS.pairs
 
 BOTH = {
     "C": [0, -1.0, np.nan, "1", None, True, [1.0], 1j],
-    "lam": [0, -0.5, np.nan, np.inf, "0.1", True, [0.1]],
+    "lam": [0, -0.5, np.nan, np.inf, 1e-26, 1e26, "0.1", True, [0.1]],
     "loss": ["log", None, 1, ["hinge"]],
     "weighting": ["price", None, 0],
     "solver": ["sgd", None, "Dual"],

@@ -14,7 +14,7 @@ def class_numbers(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
         unknown = classes[np.minimum(places, classes.size - 1)] != y
     if unknown.any():
         row = int(np.argmax(unknown))
-        message = f"y[{row}] is {_shown(y[row])}, which is not among the classes {[_shown(name) for name in classes]}"
+        message = f"y[{row}] is {_shown(y[row])!r}, which is not among the classes {[_shown(name) for name in classes]}"
         raise ValueError(message)
     return places
 

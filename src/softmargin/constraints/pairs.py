@@ -10,11 +10,11 @@ from softmargin.kernels.rows import DenseRows, PairRows, SparseRows
 def pair_rows(rows: DenseRows | SparseRows, pairs: Any, count: int) -> PairRows:
     """Rows for ``pairs[t] = (better, worse)``, row numbers into ``count`` items."""
     pairs = as_pairs(pairs)
+    if len(pairs) == 0:
+        message = "pairs is empty: there is no comparison to learn from"
+        raise ValueError(message)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         message = f"pairs has shape {pairs.shape}; it takes one line (better, worse) for each comparison"
-        raise ValueError(message)
-    if pairs.shape[0] == 0:
-        message = "pairs is empty: there is no comparison to learn from"
         raise ValueError(message)
     if pairs.dtype.kind not in "iu":
         whole = pairs.astype(np.int64) if pairs.dtype.kind == "f" and (np.abs(pairs) < 2.0**53).all() else None

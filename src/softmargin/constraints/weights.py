@@ -6,6 +6,8 @@ import numpy as np
 
 WEIGHTINGS = ("slack", "margin", "replicate")
 MOST_COPIES = 2**31
+# Of a weight or a margin, and of lam or 1/lam: weights 1/lam * price * row, and margins, are then numbers all the way.
+LARGEST = 1e25
 
 
 class Importance(NamedTuple):
@@ -83,9 +85,9 @@ def numbers_of(values: Any, count: int, name: str) -> np.ndarray:
     if values.shape != (count,):
         message = f"{name} has shape {values.shape}; it takes one number for each of the {count} constraints"
         raise ValueError(message)
-    bad = ~(np.isfinite(values) & (values >= 0))
+    bad = ~((values >= 0) & (values <= LARGEST))
     if bad.any():
         row = int(np.argmax(bad))
-        message = f"{name}[{row}] is {values[row]}; it must be a finite number, not negative"
+        message = f"{name}[{row}] is {values[row]}; it must be a finite number, not negative and at most {LARGEST}"
         raise ValueError(message)
     return values

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from softmargin.constraints.weights import WEIGHTINGS, Importance
+from softmargin.constraints.weights import LARGEST, WEIGHTINGS, Importance
 from softmargin.data.matrix import rows_of
 from softmargin.estimators._inputs import is_number, read_matrix, read_seed
 from softmargin.kernels.rows import DenseRows, SparseRows
@@ -62,7 +62,8 @@ class SoftMarginModel(BaseEstimator):
         self._refuse_unless(self.solver in SOLVERS, "solver", f"one of {', '.join(SOLVERS)}")
         self._refuse_unless(is_number(self.C) and self.C > 0, "C", "a number above 0")
         lam = self.lam
-        self._refuse_unless(lam is None or (is_number(lam) and 0 < lam < np.inf), "lam", "a finite number above 0")
+        fine = lam is None or (is_number(lam) and 1.0 / LARGEST <= lam <= LARGEST)
+        self._refuse_unless(fine, "lam", f"a number above 0, from {1.0 / LARGEST} to {LARGEST}")
         self._refuse_unless(is_number(self.tol) and self.tol >= 0, "tol", "a number, 0 or more")
         self._refuse_unless(is_number(self.max_passes) and self.max_passes >= 1, "max_passes", "a number, 1 or more")
         if lam is not None and self.C != 1.0:

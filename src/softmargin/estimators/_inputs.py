@@ -8,6 +8,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from softmargin.constraints.weights import LARGEST
+
 
 def is_number(value: Any) -> bool:
     """A real number; True and False are none."""
@@ -54,6 +56,12 @@ def read_labels(y: Any, rows: int) -> np.ndarray:
     y = read_column(y, rows, "y", "label")
     try:
         check_classification_targets(y)
+        if y.dtype.kind == "O":
+            np.unique(y)
+    except TypeError as error:
+        kinds = ", ".join(sorted({type(label).__name__ for label in y}))
+        message = f"y mixes labels that have no order ({kinds}): pass labels of one kind, and none that is missing"
+        raise ValueError(message) from error
     except ValueError as error:
         message = f"y cannot be read as classes (Unknown label type: {type_of_target(y)}); pass whole numbers or texts"
         raise ValueError(message) from error
@@ -112,8 +120,8 @@ def class_factors(class_weight: Any, classes: np.ndarray, mass: np.ndarray) -> n
         if label not in places:
             message = f"class_weight names {label!r}, which is not among the classes {classes.tolist()}"
             raise ValueError(message)
-        if not is_number(weight) or not 0 <= weight < np.inf:
-            message = f"class_weight[{label!r}] is {weight!r}: pass a finite number, not negative"
+        if not is_number(weight) or not 0 <= weight <= LARGEST:
+            message = f"class_weight[{label!r}] is {weight!r}: pass a finite number, not negative, at most {LARGEST}"
             raise ValueError(message)
         factors[places[label]] = weight
     return factors

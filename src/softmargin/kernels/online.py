@@ -7,6 +7,7 @@ from numba import njit
 
 from softmargin.kernels.checks import LONGEST_ROW2
 from softmargin.kernels.ledger import NO_AVERAGE, WEIGHTED, record
+from softmargin.kernels.prefetch import prefetch_element
 from softmargin.kernels.rows import add_scaled, dot, prefetch, prefetch_pointer, squared_norm
 
 LOOK_AHEAD = 8  # rows; measured flat from 4 to 16
@@ -58,6 +59,16 @@ def look_ahead(rows, order, i):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def look_beside(first, second, third, forces, order, i):
+    """The same for the numbers kept beside the rows; forgotten, the pass waits as long for them as for the rows."""
+    t = order[min(i + LOOK_AHEAD, order.shape[0] - 1)]
+    prefetch_element(first, t)
+    prefetch_element(second, t)
+    prefetch_element(third, t)
+    prefetch_element(forces, t)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def adaptive_step(ledger, lam):
     """1 / (lam t + R sqrt(sum |force z|^2)), R the longest row: Bartlett, Hazan and Rakhlin (2007).
 
@@ -99,11 +110,18 @@ def weigh(ledger, averaging):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def grown(norm2, cross, square):
+    """``|a + b|^2`` from ``a.a, a.b, b.b``: no pass over a."""
+    return max(0.0, norm2 + (2.0 * cross + square))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def push_bias(ledger, bias, k, pull):
     """OUT ``ledger, bias``: the step of the free intercept of class k (0 where there are no classes)."""
     bias[2, k] += pull
     bias[3, k] += pull * pull
-    bias[0, k] += pull / np.sqrt(bias[3, k])
+    if bias[3, k] > 0.0:  # the square of a tiny pull is none
+        bias[0, k] += pull / np.sqrt(bias[3, k])
     ledger["reach"] = max(ledger["reach"], abs(bias[0, k]))
 
 
@@ -124,15 +142,15 @@ def learn_in_order(constraints, order, steps, rules, state):
     # Taken out of their tuples once: a tuple handed to a helper at every step is copied and counted at every step.
     rows, signs, requires, prices = constraints
     v, debt, u, bias, trace = state.v, state.debt, state.u, state.bias, state.trace
-    ledger = state.ledger[0]
+    ledger, forces = state.ledger[0], state.forces
     for i in range(order.shape[0]):
         look_ahead(rows, order, i)
+        look_beside(signs, requires, prices, forces, order, i)
         t = order[i]
         sign, required, price = signs[t], requires[t], prices[t]
         product = dot(rows, t, v)
         margin = sign * (ledger["scale"] * product + bias[0, 0])
-        slack = max(0.0, required - margin)
-        length2 = squared_norm(rows, t, v.shape[0]) if slack > 0.0 else 0.0
+        length2 = squared_norm(rows, t, v.shape[0]) if margin < required else 0.0
         if not (np.isfinite(margin) and length2 <= LONGEST_ROW2) or ledger["records"] == trace.shape[0]:
             return i
         ledger["steps"] += 1.0
@@ -147,18 +165,16 @@ def learn_in_order(constraints, order, steps, rules, state):
                 force /= 1.0 + 2.0 * price * step * length2
                 ledger["gain"] -= force * force / (4.0 * price)
             ledger["gain"] += force * required
-            # |v + c x|^2 - |v|^2 = c (2 x.v + c x.x)
             change = step * force * sign / ledger["scale"]
             add_scaled(rows, t, change, v)
-            ledger["v_norm2"] = max(0.0, ledger["v_norm2"] + change * (2.0 * product + change * length2))
+            ledger["v_norm2"] = grown(ledger["v_norm2"], change * product, change * change * length2)
             if rules.averaging != NO_AVERAGE:
                 add_scaled(rows, t, change * ledger["scale_sum"], debt)
             if not rules.strong:
-                along = 2.0 * sign * dot(rows, t, u) + force * length2
-                ledger["u_norm2"] = max(0.0, ledger["u_norm2"] + force * along)
+                ledger["u_norm2"] = grown(ledger["u_norm2"], force * sign * dot(rows, t, u), force * force * length2)
                 add_scaled(rows, t, force * sign, u)
-            if state.forces.shape[0] > 0:
-                state.forces[t] += force
+            if forces.shape[0] > 0:
+                forces[t] += force
             if rules.free_bias:
                 push_bias(ledger, bias, 0, force * sign)
         bias[1, 0] += weigh(ledger, rules.averaging) * bias[0, 0]

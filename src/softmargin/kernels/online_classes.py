@@ -8,7 +8,17 @@ from numba import njit
 from softmargin.kernels.checks import LONGEST_ROW2
 from softmargin.kernels.class_rows import add_outer, scores
 from softmargin.kernels.ledger import NO_AVERAGE, record
-from softmargin.kernels.online import LARGEST_SCALE, SMALLEST_SCALE, adaptive_step, fold, look_ahead, push_bias, weigh
+from softmargin.kernels.online import (
+    LARGEST_SCALE,
+    SMALLEST_SCALE,
+    adaptive_step,
+    fold,
+    grown,
+    look_ahead,
+    look_beside,
+    push_bias,
+    weigh,
+)
 from softmargin.kernels.rows import squared_norm
 
 # One slack a row, for the closest wrong class; one for each wrong class; or one for each class against the rest.
@@ -129,16 +139,6 @@ def add_scaled_outer(rows, t, pull, factor, V, scratch):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def add_and_measure(rows, t, pull, factor, V, scratch):
-    """OUT ``V, scratch``: as ``add_scaled_outer``; returns how much |V|^2 grew, without cancellation."""
-    scores(rows, t, V, scratch)
-    before = product(pull, scratch)
-    add_scaled_outer(rows, t, pull, factor, V, scratch)
-    scores(rows, t, V, scratch)
-    return factor * (before + product(pull, scratch))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def follow_biases(ledger, bias, pull, weight, free):
     """OUT ``ledger, bias``: the steps of the free intercepts, and their averages."""
     for k in range(pull.shape[0]):
@@ -161,41 +161,45 @@ def learn_classes_in_order(constraints, order, steps, rules, state):
     """
     rows, labels, requires, prices = constraints
     v, debt, u, bias, trace = state.v, state.debt, state.u, state.bias, state.trace
-    ledger, classes = state.ledger[0], state.v.shape[1]
+    ledger, classes, squared, form = state.ledger[0], state.v.shape[1], rules.squared, rules.form
     along, score, short, pull = np.empty(classes), np.empty(classes), np.empty(classes), np.empty(classes)
     for i in range(order.shape[0]):
         look_ahead(rows, order, i)
+        look_beside(labels, requires, prices, prices, order, i)
         t = order[i]
         label, required, price = labels[t], requires[t], prices[t]
         scores(rows, t, v, along)
         for k in range(classes):
             score[k] = ledger["scale"] * along[k] + bias[0, k]
-        margin = shortfalls(score, label, required, rules.form, short)
+        margin = shortfalls(score, label, required, form, short)
         length2 = squared_norm(rows, t, v.shape[0])
         if not (np.isfinite(margin) and length2 <= LONGEST_ROW2) or ledger["records"] == trace.shape[0]:
             return i
         ledger["steps"] += 1.0
-        loss, _, _ = pulls_of(short, label, price, rules.squared, rules.form, 0.0, pull)
+        loss, _, _ = pulls_of(short, label, price, squared, form, 0.0, pull)
         ledger["longest"] = max(ledger["longest"], 2.0 * length2 if loss > 0.0 else 0.0)
         gradient2 = length2 * product(pull, pull)
-        pay_classes(ledger, rules.lam, required, rules.squared, margin, price, loss, product(pull, along), gradient2)
+        pay_classes(ledger, rules.lam, required, squared, margin, price, loss, product(pull, along), gradient2)
         step = steps[i] if steps.shape[0] > 0 else adaptive_step(ledger, rules.lam)
         ledger["scale"] *= 1.0 - step * rules.lam
         if not SMALLEST_SCALE <= abs(ledger["scale"]) <= LARGEST_SCALE:
             fold(ledger, v.ravel(), debt.ravel())
+            scores(rows, t, v, along)
         if loss > 0.0:
-            soften = 2.0 * price * step * length2
-            _, force, conjugate = pulls_of(short, label, price, rules.squared, rules.form, soften, pull)
+            _, force, conjugate = pulls_of(short, label, price, squared, form, 2.0 * price * step * length2, pull)
             ledger["gain"] += force * required - conjugate
             change = step / ledger["scale"]
-            grown = add_and_measure(rows, t, pull, change, v, score)
-            ledger["v_norm2"] = max(0.0, ledger["v_norm2"] + grown)
+            pull2 = product(pull, pull) * length2
+            ledger["v_norm2"] = grown(ledger["v_norm2"], change * product(pull, along), change * change * pull2)
+            add_scaled_outer(rows, t, pull, change, v, score)
             if rules.averaging != NO_AVERAGE:
                 add_scaled_outer(rows, t, pull, change * ledger["scale_sum"], debt, score)
             if not rules.strong:
-                ledger["u_norm2"] = max(0.0, ledger["u_norm2"] + add_and_measure(rows, t, pull, 1.0, u, score))
+                scores(rows, t, u, score)
+                ledger["u_norm2"] = grown(ledger["u_norm2"], product(pull, score), pull2)
+                add_outer(rows, t, pull, u)
             for k in range(classes if state.forces.shape[0] > 0 else 0):
-                if k != label or rules.form == OVR:
+                if k != label or form == OVR:
                     state.forces[t, k] += abs(pull[k])
         follow_biases(ledger, bias, pull, weigh(ledger, rules.averaging), rules.free_bias)
         if ledger["steps"] >= ledger["next"]:

@@ -53,6 +53,20 @@ def _prefetch_lines(address, stop):
         address += LINE
 
 
+def prefetch_element(array: Any, index: Any) -> None:
+    """Bring near one element; the JIT's alone, for it is a hint."""
+
+
+@overload(prefetch_element, inline="always")
+def _prefetch_element(array, index):
+    size = array.dtype.bitwidth // 8
+
+    def emit(array, index):
+        _prefetch_line(_address_of(array) + index * size)  # type: ignore[call-arg]
+
+    return emit
+
+
 def prefetch_elements(array: Any, start: Any, stop: Any) -> None:
     """Bring near the elements from ``start`` to ``stop`` of a contiguous array; the JIT's alone, for it is a hint."""
 

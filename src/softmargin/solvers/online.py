@@ -95,7 +95,7 @@ class OnlineRun:
 
     def after(self, constraints: Constraints | ClassConstraints, order: np.ndarray) -> "OnlineRun":
         """The run after these constraints: all of them or, if that fails, an error and this run unchanged."""
-        # Steps 1/(lam t) and adaptive ones cannot overflow; others may, half-way.
+        # Steps 1/(lam t) and adaptive ones cannot overflow: rows, weights and lam have limits.  Others may, half-way.
         safe = self.plan.steps.kind in ("strong", "adaptive")
         run = self if safe else self.copy()
         run.learn(constraints, order)
