@@ -25,6 +25,7 @@ FLOP = 0.05  # of a product of matrices
 STEP_CALL = 100_000.0
 NEWTON_PASSES, PASSES_A_DIGIT, STEPS_A_PASS = 4, 4, 0.6  # what it takes, whatever C
 CLASS_PASSES, PASSES_A_CLASS_DIGIT, STEPS_A_CLASS_PASS = 30, 15, 0.25
+FREE_A_COLUMN = 10  # a descent at its start has more free rows than Newton will ever meet
 CONJUGATE_PASSES = 4000  # more, where the Newton matrix is too large to be written out
 WORTH_A_TRIAL = 1e6  # nanoseconds of Newton's: the answer to a smaller problem shall not depend on an order
 # Shares of Newton's time: where a trial ends that looks good no more, and where every trial does.
@@ -105,8 +106,9 @@ class Trial:
 
 
 def newton_nanoseconds(problem: Problem, tol: float, free: float) -> float:
-    """Newton's passes, and its matrices for so many free rows."""
+    """Newton's passes, and its matrices for about so many free rows."""
     rows, d = problem.constraints.rows, problem.width
+    free = min(free, FREE_A_COLUMN * d)
     passes, flops = NEWTON_PASSES + PASSES_A_DIGIT * max(0.0, -np.log10(max(tol, 1e-14))), 0.0
     steps = STEPS_A_PASS * passes
     if free < d and free * d <= GRAM_WIDTH**2:
