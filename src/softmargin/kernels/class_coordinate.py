@@ -17,7 +17,7 @@ from numba import njit
 from softmargin.kernels.class_rows import add_outer, scores
 from softmargin.kernels.class_sums import many_slack_terms, one_slack_terms
 from softmargin.kernels.coordinate import Visit
-from softmargin.kernels.online import look_ahead
+from softmargin.kernels.online import look_ahead, look_beside
 
 NO_LENGTH2 = 1e-12  # in the place of |row|^2 = 0: such a row's slack is the same for all weights
 MOST_TRIALS, ENOUGH = 100, 1e-15
@@ -131,6 +131,10 @@ def descend_classes(constraints, length2, form, bias, order, active, clear, dual
     steepest, gap, won, i = 0.0, 0.0, 0.0, 0
     while i < active:
         look_ahead(rows, order, i)
+        look_beside(labels, order, i)
+        look_beside(requires, order, i)
+        look_beside(prices, order, i)
+        look_beside(length2, order, i)
         t = order[i]
         label, price = labels[t], prices[t]
         scores(rows, t, W, short)

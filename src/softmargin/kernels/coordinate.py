@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from softmargin.kernels.online import look_ahead
+from softmargin.kernels.online import look_ahead, look_beside
 from softmargin.kernels.rows import add_scaled, dot, squared_norm
 
 
@@ -51,6 +51,11 @@ def descend(constraints, length2, squared, bias, order, active, clear, dual, w):
     steepest, gap, won, i = 0.0, 0.0, 0.0, 0
     while i < active:
         look_ahead(rows, order, i)
+        look_beside(signs, order, i)
+        look_beside(requires, order, i)
+        look_beside(prices, order, i)
+        look_beside(length2, order, i)
+        look_beside(dual, order, i)
         t = order[i]
         sign, old, price = signs[t], dual[t], prices[t]
         short = requires[t] - sign * (dot(rows, t, w) + bias)

@@ -59,13 +59,9 @@ def look_ahead(rows, order, i):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def look_beside(first, second, third, forces, order, i):
-    """The same for the numbers kept beside the rows; forgotten, the pass waits as long for them as for the rows."""
-    t = order[min(i + LOOK_AHEAD, order.shape[0] - 1)]
-    prefetch_element(first, t)
-    prefetch_element(second, t)
-    prefetch_element(third, t)
-    prefetch_element(forces, t)
+def look_beside(numbers, order, i):
+    """The same for numbers kept beside the rows; forgotten, the pass waits as long for them as for the rows."""
+    prefetch_element(numbers, order[min(i + LOOK_AHEAD, order.shape[0] - 1)])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -145,7 +141,10 @@ def learn_in_order(constraints, order, steps, rules, state):
     ledger, forces = state.ledger[0], state.forces
     for i in range(order.shape[0]):
         look_ahead(rows, order, i)
-        look_beside(signs, requires, prices, forces, order, i)
+        look_beside(signs, order, i)
+        look_beside(requires, order, i)
+        look_beside(prices, order, i)
+        look_beside(forces, order, i)
         t = order[i]
         sign, required, price = signs[t], requires[t], prices[t]
         product = dot(rows, t, v)

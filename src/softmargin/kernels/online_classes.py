@@ -165,7 +165,9 @@ def learn_classes_in_order(constraints, order, steps, rules, state):
     along, score, short, pull = np.empty(classes), np.empty(classes), np.empty(classes), np.empty(classes)
     for i in range(order.shape[0]):
         look_ahead(rows, order, i)
-        look_beside(labels, requires, prices, prices, order, i)
+        look_beside(labels, order, i)
+        look_beside(requires, order, i)
+        look_beside(prices, order, i)
         t = order[i]
         label, required, price = labels[t], requires[t], prices[t]
         scores(rows, t, v, along)
