@@ -1,13 +1,16 @@
 """A matrix that scikit-learn has accepted -> rows that a kernel takes, or a sentence that names the bad value."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
 
 from softmargin.kernels.checks import first_bad_row
+from softmargin.kernels.compress import count_stored, store
 from softmargin.kernels.rows import ConstantRows, DenseRows, PairRows, Rows, SparseRows
 
+# Visits of sparse rows cost two to four times as much a number, and passes four times (measured); a copy, two passes.
+MOSTLY_ZEROS, WORTH_A_COPY = 0.2, 100_000
 UNSIGNED = {4: np.uint32, 8: np.uint64}
 
 
@@ -25,6 +28,23 @@ def dense_rows(X: np.ndarray) -> DenseRows:
     X = X.view()
     X.flags.writeable = False
     return DenseRows(X)
+
+
+def lean(rows: Rows) -> Rows:
+    """The same rows; dense ones that are mostly zeros as sparse ones, which take less time and less than a third more memory."""
+    match rows:
+        case DenseRows(X) if X.size >= WORTH_A_COPY and np.count_nonzero(X) <= MOSTLY_ZEROS * X.size:
+            stored = np.zeros(X.shape[0] + 1, dtype=np.uint64)
+            count_stored(X, stored)
+            data, indices = np.empty(int(stored[-1]), dtype=X.dtype), np.empty(int(stored[-1]), dtype=np.uint32)
+            store(X, stored, data, indices)
+            data.flags.writeable = indices.flags.writeable = False
+            return SparseRows(data, indices, stored)
+        case PairRows(inner, better, worse):
+            return PairRows(cast("DenseRows | SparseRows", lean(inner)), better, worse)
+        case ConstantRows(inner, value):
+            return ConstantRows(lean(inner), value)
+    return rows
 
 
 def with_constant(rows: Rows, value: float = 1.0) -> ConstantRows:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from softmargin.data.matrix import lean
 from softmargin.kernels.constraints import ClassConstraints, Constraints
 from softmargin.solvers.auto import solve_auto, solve_classes_auto
 from softmargin.solvers.certificate import solution_at
@@ -67,7 +68,7 @@ def solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) ->
     if not np.isfinite(task.C):
         message = "C=inf, the hard margin, comes with a later version of softmargin: pass a large finite C, such as 1e6"
         raise NotImplementedError(message)
-    batch = batch._replace(price=task.C * batch.price)
+    batch = batch._replace(rows=lean(batch.rows), price=task.C * batch.price)
     with one_blas_thread():
         return _solve(task, stream, batch, plan, order)
 
