@@ -30,7 +30,7 @@ def solve_classes(problem: ClassProblem, tol: float, max_passes: float) -> Solut
     intercepts  free ones are one more row of W with a proximal term instead of a penalty; duals are balanced in the
                 certificate (``class_problem.balancing``)
     """
-    run = _ClassNewton(problem)
+    run = ClassNewton(problem)
     reason = "max_passes"
     try:
         reason = run.until(tol, max_passes)
@@ -51,7 +51,7 @@ class _Best:
     primal: float = 0.0
 
 
-class _ClassNewton:
+class ClassNewton:
     def __init__(self, problem: ClassProblem) -> None:
         self.asked, constraints = problem, problem.constraints
         if problem.free_bias:

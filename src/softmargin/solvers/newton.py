@@ -53,7 +53,7 @@ def solve_newton(problem: Problem, tol: float, max_passes: float, start: Solutio
     given       start  any solution, to go on from its dual
     Source      proximal point and augmented Lagrangian semismooth Newton: Yan and Li (2020), Niu et al. (2019)
     """
-    run = _Newton(problem)
+    run = RowNewton(problem)
     if start is not None:
         run.begin_at(start)
     reason = "max_passes"
@@ -85,7 +85,7 @@ class _Best:
     primal: float = 0.0
 
 
-class _Newton:
+class RowNewton:
     def __init__(self, problem: Problem) -> None:
         n, d = problem.size, problem.width
         self.problem, self.constraints = problem, problem.constraints
