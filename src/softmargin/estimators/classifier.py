@@ -13,6 +13,7 @@ from softmargin.estimators._inputs import class_factors, read_classes, read_labe
 from softmargin.kernels.constraints import ClassConstraints, Constraints
 from softmargin.kernels.rows import DenseRows, SparseRows
 from softmargin.solvers.choose import solve
+from softmargin.solvers.conflict import InfeasibleError
 from softmargin.solvers.points import PointCounts, count_points
 
 MULTICLASS = ("max", "sum", "ovr")
@@ -107,7 +108,10 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
             plan = self._plan(lam, self._width(), **self._shape(classes))
             stream = self._constraints(rows, numbers, matter, factors)
             batch = stream._replace(price=matter.whole_price * factors[numbers])
-            self._conclude(matter.total, lambda: solve(task, stream, batch, plan, matter.order()))
+            try:
+                self._conclude(matter.total, lambda: solve(task, stream, batch, plan, matter.order()))
+            except InfeasibleError as error:
+                raise error.named(classes) from None
             self.classes_ = classes
         self._warn_unless_converged()
         return self

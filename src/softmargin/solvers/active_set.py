@@ -11,7 +11,7 @@ from scipy.linalg import qr_delete, qr_insert, solve_triangular
 DEPENDENT = 1e-11  # of the length of a row: what is left of it outside a span that it is taken to lie in
 FAR_ENOUGH = 0.5  # of what is required: margins that scaling the weights makes sufficient
 BELOW_ZERO = 1e-12  # of the product of lengths: what rounding makes of a margin that should be zero
-MOST_NUMBERS = 50_000_000  # of the rows held, written out
+MOST_NUMBERS = 20_000_000  # of the rows held, written out
 
 
 class System(Protocol):

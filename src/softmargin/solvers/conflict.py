@@ -1,6 +1,6 @@
 """Constraints that no weights can satisfy together, as few as possible, with the proof."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,11 @@ class InfeasibleError(ValueError):
     def __init__(self, conflict: Conflict) -> None:
         self.conflict = conflict
         super().__init__(f"C=inf allows no slack, but {story(conflict)}; pass a finite C to allow slack")
+
+    def named(self, classes: np.ndarray) -> "InfeasibleError":
+        """The same with labels in the place of class numbers."""
+        numbers = self.conflict.classes
+        return self if numbers is None else InfeasibleError(replace(self.conflict, classes=classes[numbers]))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Errors cross processes as what they were made of."""
@@ -185,6 +190,8 @@ def search(system: SignedSystem | ClassSystem, among: np.ndarray | None = None) 
         found = satisfy(system, scale, first)
         if found.conflict is not None and (conflict := irreducible(system, scale, found.conflict)) is not None:
             return None, conflict
+        if found.v is None:
+            return None, None
     found = satisfy(system, scale)
     return found.v, None if found.conflict is None else irreducible(system, scale, found.conflict)
 

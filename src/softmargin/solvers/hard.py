@@ -17,7 +17,7 @@ from softmargin.solvers.problem import Gap, Problem, Solution
 FIRST, GROW, STIFFEST = 10.0, 10.0, 1e13  # the stiffness, in units of 1 / |row|^2
 SEARCH_AT = 4  # rounds without weights that satisfy every constraint, before a conflict is searched for
 STALLED = 4  # rounds without a smaller gap: the end of what float64 can tell
-MOST_STEPS, MOST_ROUNDS, WEARY = 50, 40, 4
+MOST_STEPS, MOST_ROUNDS, WEARY = 100, 60, 3  # a round; in all; steps without a smaller gradient, at rounding's level
 NOTHING_PROVED = "neither weights that satisfy every constraint nor a conflict, as far as float64 can tell"
 
 
@@ -42,8 +42,6 @@ def solve_hard(problem: Problem | ClassProblem, tol: float, max_passes: float) -
         reason = run.until(tol, max_passes)
     except KeyboardInterrupt:
         reason = "interrupted"
-    except np.linalg.LinAlgError:  # a Newton matrix that rounding has made singular
-        reason = PRECISION
     if not np.isfinite(run.best.gap.gap) and reason != "interrupted" and not run.searched:
         run.search()
     best = run.best
@@ -106,7 +104,7 @@ class Rounds(ABC):
 
     def __init__(self, best: Point, rates: np.ndarray) -> None:
         self.best, self.rates, self.searched = best, rates, False
-        self.newton.stiffness = FIRST
+        self.newton.stiffness, self.stiffest = FIRST, STIFFEST
 
     # -------------------------------------------------------------- what the kind of constraints has to say
 
@@ -130,37 +128,41 @@ class Rounds(ABC):
 
     def until(self, tol: float, max_passes: float) -> str:
         """Rounds; returns why it stopped."""
-        stalled, newton = 0, self.newton
+        stalled, own, newton = 0, np.inf, self.newton
         for rounds in range(1, MOST_ROUNDS + 1):
-            self.solve_round(max_passes)
-            before, point = self.best.gap.gap, self.at(self.weights())
-            self.best = point if point.gap.gap <= before else self.best
+            try:
+                self.solve_round(max_passes)
+            except np.linalg.LinAlgError:  # a Newton matrix that rounding has made singular
+                self.stiffest = newton.stiffness = newton.stiffness / GROW
+            point = self.at(self.weights())
+            self.best = point if point.gap.gap <= self.best.gap.gap else self.best
             if self.best.gap.relative <= tol:
                 return "tol"
             if newton.passes >= max_passes:
                 return "max_passes"
             if rounds >= SEARCH_AT and not self.searched and not np.isfinite(self.best.gap.gap):
                 self.search()
-            stalled = stalled + 1 if np.isfinite(before) and self.best.gap.gap > 0.9 * before else 0
+            stalled = stalled + 1 if np.isfinite(own) and point.gap.gap > 0.9 * own else 0
             if stalled == STALLED:
                 return PRECISION
+            own = min(own, point.gap.gap)
             np.copyto(newton.centre, newton.dual)
-            newton.stiffness = min(GROW * newton.stiffness, STIFFEST)
+            newton.stiffness = min(GROW * newton.stiffness, self.stiffest)
         return PRECISION
 
     def solve_round(self, max_passes: float) -> None:
         """Newton steps until the gradient is small beside what the duals have moved, or rounding keeps it up."""
-        newton = self.newton
+        newton, weary, least = self.newton, 0, np.inf
         smoothing, gradient = newton.smoothing(), self.begin()
-        half = least = self.half(gradient)
-        weary = 0
         for _ in range(MOST_STEPS):
+            half = self.half(gradient)
             moved = float(np.sum((newton.dual - newton.centre) ** 2 * self.rates)) / (2.0 * newton.stiffness)
+            rounding = newton.stiffness * float(np.finfo(np.float64).eps) * float(np.linalg.norm(self.weights()))
+            weary = weary + 1 if half >= 0.5 * least and half <= rounding**2 else 0
             if half <= SHARE * moved or weary == WEARY or newton.passes >= max_passes:
                 return
+            least = min(least, half)
             gradient, _ = newton.step(smoothing, gradient)  # type: ignore[arg-type]  # each its own smoothing
-            half = self.half(gradient)
-            weary, least = (0, half) if half < 0.5 * least else (weary + 1, least)
 
     def search(self) -> None:
         """Raise the conflict if there is one; take weights that satisfy every constraint if there are any."""

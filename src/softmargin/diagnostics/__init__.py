@@ -1,0 +1,1 @@
+"""Diagnostics: what can be said about constraints without learning from them."""
