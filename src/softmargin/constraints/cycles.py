@@ -18,7 +18,7 @@ class Cycle(NamedTuple):
 
 
 def find_cycles(pairs: Any) -> list[list[int]]:
-    """A shortest cycle of each strongly connected group of items, by their numbers: each over the next, last over first.
+    """A shortest cycle of each strongly connected group of items: each over the next, and the last over the first.
 
     ``pairs[t] = (better, worse)``, whole numbers, not negative, that name any items.  No cycle: some score satisfies
     all comparisons (though perhaps no linear score of the features at hand: see ``find_conflict``).

@@ -47,7 +47,7 @@ def as_pairs(pairs: Any) -> np.ndarray:
     return pairs
 
 
-def _refuse(bad: np.ndarray, pairs: np.ndarray, why: str) -> None:
+def _refuse(bad: Any, pairs: np.ndarray, why: str) -> None:
     if bad.any():
         t = int(np.argmax(bad))
         message = f"pairs[{t}] = ({pairs[t, 0]}, {pairs[t, 1]}) {why}"

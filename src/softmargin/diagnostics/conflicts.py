@@ -38,6 +38,8 @@ def find_conflict(X: Any, pairs: Any) -> Conflict | None:
     except InfeasibleError as error:
         return error.conflict
     if not np.isfinite(found.gap.primal):
-        message = "neither weights that satisfy every pair nor a conflict could be proved in float64: scale the features"
+        message = (
+            "neither weights that satisfy every pair nor a conflict could be proved in float64: scale the features"
+        )
         warnings.warn(message, RuntimeWarning, stacklevel=2)
     return None

@@ -92,13 +92,14 @@ def satisfy(system: System, scale: np.ndarray, among: np.ndarray | None = None) 
     looked_at = np.zeros(system.required.size, dtype=bool)
     looked_at[slice(None) if among is None else among] = True
     looked_at &= np.isfinite(system.lengths)
+    lengths = np.where(looked_at, system.lengths, 1.0)
     for _ in range(20 * system.width + 1000):
         short = np.where(looked_at, system.required - system.margins(v / scale), -np.inf)
         size = float(np.linalg.norm(v))
-        enough = (1.0 - FAR_ENOUGH) * system.required + BELOW_ZERO * size * system.lengths
+        enough = (1.0 - FAR_ENOUGH) * system.required + BELOW_ZERO * size * lengths
         if not np.any(looked_at & (short > enough)):
             return Outcome(v=v / scale)
-        entering = int(np.argmax(np.where(short > enough, short / np.maximum(system.lengths, 1e-300), -np.inf)))
+        entering = int(np.argmax(np.where(short > enough, short / np.maximum(lengths, 1e-300), -np.inf)))
         row = system.row(entering) / scale
         length = float(np.linalg.norm(row))
         if length == 0.0:

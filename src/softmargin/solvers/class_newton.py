@@ -52,6 +52,8 @@ class _Best:
 
 
 class ClassNewton:
+    """Newton steps over rows with classes; ``until`` makes them for soft margins, ``solvers.hard`` for hard ones."""
+
     def __init__(self, problem: ClassProblem) -> None:
         self.asked, constraints = problem, problem.constraints
         if problem.free_bias:
@@ -78,6 +80,7 @@ class ClassNewton:
         self.numbers = stored_numbers(rows) * k
 
     def smoothing(self) -> ClassSmoothing:
+        """What turns scores into duals in this round."""
         _, label, required, price = self.constraints
         return ClassSmoothing(
             label, required, price, self.centre, self.stiffness, self.problem.every, self.problem.squared
@@ -85,6 +88,7 @@ class ClassNewton:
 
     @property
     def constraints(self) -> ClassConstraints:
+        """With the intercepts among the weights."""
         return self.problem.constraints
 
     def proved(self, best: _Best, reason: str) -> Solution:

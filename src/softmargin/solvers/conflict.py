@@ -119,7 +119,7 @@ class SignedSystem:
     def row(self, t: int) -> np.ndarray:
         """One row, written out."""
         rows, sign, _, _ = self.problem.constraints
-        return sign[t] * _with_bias(as_vector(rows, np.uint64(t), self.problem.width), free=self.problem.free_bias)
+        return sign[t] * _with_bias(as_vector(rows, t, self.problem.width), free=self.problem.free_bias)
 
     def scale(self) -> np.ndarray:
         """How large the columns are."""
@@ -152,7 +152,7 @@ class ClassSystem:
         t, k = divmod(t, self.problem.classes)
         rows, label, _, _ = self.problem.constraints
         out = np.zeros((self.depth, self.problem.classes))
-        out[:, label[t]] = _with_bias(as_vector(rows, np.uint64(t), self.problem.width), free=self.problem.free_bias)
+        out[:, label[t]] = _with_bias(as_vector(rows, t, self.problem.width), free=self.problem.free_bias)
         out[:, k] = -out[:, label[t]]
         return out.ravel()
 
@@ -181,29 +181,49 @@ def _scale(problem: Problem | ClassProblem) -> np.ndarray:
 def search(system: SignedSystem | ClassSystem, among: np.ndarray | None = None) -> tuple[np.ndarray | None, Any]:
     """Weights with sufficient margins, or a ``Conflict``, or neither where float64 can prove neither.
 
-    given  among  numbers of constraints to look at first; a cycle of comparisons is looked at before anything else
+    given  among  numbers of constraints to look at first; contradictions, which any features leave, come before them
     """
     scale = system.scale()
-    for first in (cycle_rows(system), among):
+    for first in (contradiction(system), among):
         if first is None or first.size == 0:
             continue
         found = satisfy(system, scale, first)
         if found.conflict is not None and (conflict := irreducible(system, scale, found.conflict)) is not None:
             return None, conflict
-        if found.v is None:
+        if found.v is None and found.conflict is None:  # nor will it find anything among more of them
             return None, None
     found = satisfy(system, scale)
     return found.v, None if found.conflict is None else irreducible(system, scale, found.conflict)
 
 
-def cycle_rows(system: SignedSystem | ClassSystem) -> np.ndarray | None:
-    """Lines of pairs that form a cycle, where there is one."""
+def contradiction(system: SignedSystem | ClassSystem) -> np.ndarray | None:
+    """Pairs that form a cycle, or two labels of one row, where there are any."""
     rows = system.problem.constraints.rows
     if not isinstance(rows, PairRows):
-        return None
+        return twins_of(system)
     asked = np.flatnonzero(np.isfinite(system.lengths) & (system.required > 0))
     found = shortest_cycles(rows.better[asked].astype(np.int64), rows.worse[asked].astype(np.int64))
     return asked[min(found, key=lambda cycle: len(cycle.items)).lines] if found else None
+
+
+def twins_of(system: SignedSystem | ClassSystem) -> np.ndarray | None:
+    """Two constraints that say of one row of features that it has two labels: equal rows have equal scores."""
+    problem = system.problem
+    rows, label, _, price = problem.constraints
+    scores = np.random.default_rng(0).normal(size=(problem.width, 1))
+    if isinstance(problem, ClassProblem):
+        key = problem.scores(np.tile(scores, problem.classes), np.zeros(problem.classes))[:, 0]
+    else:
+        key = problem.margins(scores[:, 0]) * label
+    order = np.lexsort((label, key))
+    order = order[price[order] > 0]
+    places = np.flatnonzero((np.diff(key[order]) == 0.0) & (np.diff(label[order]) != 0))
+    for a, b in zip(order[places].tolist(), order[places + 1].tolist(), strict=True):
+        if np.array_equal(as_vector(rows, a, problem.width), as_vector(rows, b, problem.width)):
+            if isinstance(problem, ClassProblem):
+                return np.array([a * problem.classes + label[b], b * problem.classes + label[a]])
+            return np.array([a, b])
+    return None
 
 
 def irreducible(system: SignedSystem | ClassSystem, scale: np.ndarray, numbers: np.ndarray) -> Conflict | None:
@@ -236,9 +256,7 @@ def null_vector(rows: np.ndarray) -> np.ndarray:
     return np.asarray(svd(triangle[: rows.shape[0]])[2][-1])
 
 
-def told(
-    system: SignedSystem | ClassSystem, numbers: np.ndarray, multipliers: np.ndarray, residual: float
-) -> Conflict:
+def told(system: SignedSystem | ClassSystem, numbers: np.ndarray, multipliers: np.ndarray, residual: float) -> Conflict:
     """A conflict in the words of who made the constraints."""
     rows = system.problem.constraints.rows
     if isinstance(rows, PairRows):
@@ -248,6 +266,6 @@ def told(
     classes = None
     if isinstance(system, ClassSystem):
         numbers, classes = np.divmod(numbers, system.problem.classes)
-    written = [as_vector(rows, np.uint64(t), system.problem.width) for t in numbers]
-    twins = len(written) == 2 and np.array_equal(*written)
-    return Conflict(numbers, multipliers, residual, classes=classes, twins=bool(twins))
+    written = [as_vector(rows, int(t), system.problem.width) for t in numbers]
+    twins = len(written) == 2 and bool(np.array_equal(written[0], written[1]))
+    return Conflict(numbers, multipliers, residual, classes=classes, twins=twins)

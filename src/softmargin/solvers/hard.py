@@ -14,7 +14,7 @@ from softmargin.solvers.conflict import ClassSystem, InfeasibleError, SignedSyst
 from softmargin.solvers.newton import PRECISION, SHARE, RowNewton
 from softmargin.solvers.problem import Gap, Problem, Solution
 
-FIRST, GROW, STIFFEST = 10.0, 10.0, 1e13  # the stiffness, in units of 1 / |row|^2
+FIRST, GROW, STIFFEST = 10.0, 10.0, 1e16  # the stiffness, in units of 1 / |row|^2
 SEARCH_AT = 4  # rounds without weights that satisfy every constraint, before a conflict is searched for
 STALLED = 4  # rounds without a smaller gap: the end of what float64 can tell
 MOST_STEPS, MOST_ROUNDS, WEARY = 100, 60, 3  # a round; in all; steps without a smaller gradient, at rounding's level
@@ -39,7 +39,8 @@ def solve_hard(problem: Problem | ClassProblem, tol: float, max_passes: float) -
     run = RowRounds(problem) if isinstance(problem, Problem) else ClassRounds(problem)
     reason = "max_passes"
     try:
-        reason = run.until(tol, max_passes)
+        with np.errstate(over="ignore", invalid="ignore"):  # rows of 1e-100 want weights of 1e100
+            reason = run.until(tol, max_passes)
     except KeyboardInterrupt:
         reason = "interrupted"
     if not np.isfinite(run.best.gap.gap) and reason != "interrupted" and not run.searched:
@@ -128,7 +129,7 @@ class Rounds(ABC):
 
     def until(self, tol: float, max_passes: float) -> str:
         """Rounds; returns why it stopped."""
-        stalled, own, newton = 0, np.inf, self.newton
+        stalled, least, newton = 0, np.full(2, np.inf), self.newton
         for rounds in range(1, MOST_ROUNDS + 1):
             try:
                 self.solve_round(max_passes)
@@ -142,10 +143,11 @@ class Rounds(ABC):
                 return "max_passes"
             if rounds >= SEARCH_AT and not self.searched and not np.isfinite(self.best.gap.gap):
                 self.search()
-            stalled = stalled + 1 if np.isfinite(own) and point.gap.gap > 0.9 * own else 0
+            now = np.array([point.gap.gap, self.short().max()])
+            stalled = stalled + 1 if np.isfinite(least[0]) and np.all(now > 0.9 * least) else 0
             if stalled == STALLED:
                 return PRECISION
-            own = min(own, point.gap.gap)
+            least = np.minimum(least, now)
             np.copyto(newton.centre, newton.dual)
             newton.stiffness = min(GROW * newton.stiffness, self.stiffest)
         return PRECISION
@@ -164,11 +166,16 @@ class Rounds(ABC):
             least = min(least, half)
             gradient, _ = newton.step(smoothing, gradient)  # type: ignore[arg-type]  # each its own smoothing
 
+    def short(self) -> np.ndarray:
+        """What each constraint lacks."""
+        system = self.system
+        slack = np.maximum(0.0, system.required - system.margins(self.weights()))
+        return np.where(np.isfinite(system.lengths), slack, 0.0)
+
     def search(self) -> None:
         """Raise the conflict if there is one; take weights that satisfy every constraint if there are any."""
         self.searched = True
-        short = self.system.required - self.system.margins(self.weights())
-        v, conflict = search(self.system, np.flatnonzero((short > 0) & np.isfinite(self.system.lengths)))
+        v, conflict = search(self.system, np.flatnonzero(self.short()))
         if conflict is not None:
             raise InfeasibleError(conflict)
         point = self.best if v is None else self.at(v)
@@ -183,7 +190,9 @@ class RowRounds(Rounds):
     def __init__(self, problem: Problem) -> None:
         self.problem, self.system = problem, SignedSystem(problem)
         price = evened(self.system.lengths, free_bias=problem.free_bias)
-        even = Problem(problem.constraints._replace(price=price), problem.width, squared=True, free_bias=problem.free_bias)
+        even = Problem(
+            problem.constraints._replace(price=price), problem.width, squared=True, free_bias=problem.free_bias
+        )
         self.newton = RowNewton(even)
         super().__init__(Point(self.newton.w, 0.0, self.newton.dual, NO_GAP), rates_of(price))
 

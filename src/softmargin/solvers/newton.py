@@ -86,6 +86,8 @@ class _Best:
 
 
 class RowNewton:
+    """Newton steps over signed rows; ``until`` makes them for soft margins, ``solvers.hard`` for hard ones."""
+
     def __init__(self, problem: Problem) -> None:
         n, d = problem.size, problem.width
         self.problem, self.constraints = problem, problem.constraints
@@ -109,6 +111,7 @@ class RowNewton:
         return sum(over_ranges(part, self.problem.size, self.numbers))
 
     def begin_at(self, start: Solution) -> None:
+        """Go on from the dual of a solution."""
         self.w, self.bias = start.w.copy(), float(start.bias)
         self.margins = self.problem.margins(self.w, self.bias)
         if not self.problem.squared:
@@ -117,6 +120,7 @@ class RowNewton:
         self.passes += start.passes + 1.0
 
     def smoothing(self) -> Smoothing:
+        """What turns margins into duals in this round."""
         _, _, required, price = self.constraints
         return Smoothing(required, price, self.centre, self.stiffness, self.problem.squared)
 
