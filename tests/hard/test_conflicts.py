@@ -44,9 +44,8 @@ def noisy(rng, *, items, T, d, wrong):
 def test_a_conflict_is_found_exactly_where_there_is_one(seed, whole, wrong):
     """None where a linear program finds weights; else an irreducible set with a proof.  Ties, equal items and all."""
     rng = np.random.default_rng(seed)
-    X, pairs = noisy(
-        rng, items=int(rng.integers(3, 15)), T=int(rng.integers(2, 25)), d=int(rng.integers(1, 6)), wrong=wrong
-    )
+    items, T, d = (int(rng.integers(*ends)) for ends in ((3, 15), (2, 25), (1, 6)))
+    X, pairs = noisy(rng, items=items, T=T, d=d, wrong=wrong)
     X = np.rint(X) if whole else X
     if not len(pairs):
         return

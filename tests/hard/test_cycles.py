@@ -62,13 +62,11 @@ def test_two_answers_and_any_names():
 
 LARGE = np.arange(100_000)
 GRID = np.arange(100 * 100).reshape(100, 100)
+DOWN, RIGHT = (np.c_[GRID.ravel(), np.roll(GRID, 1, axis).ravel()] for axis in (0, 1))
 GRAPHS = {
     "ring": (np.c_[LARGE, np.roll(LARGE, -1)], 100_000),
     "ring with shortcuts": (np.r_[np.c_[LARGE, np.roll(LARGE, -1)], np.c_[LARGE, np.roll(LARGE, -2)]], 50_000),
-    "torus": (
-        np.r_[np.c_[GRID.ravel(), np.roll(GRID, 1, 0).ravel()], np.c_[GRID.ravel(), np.roll(GRID, 1, 1).ravel()]],
-        100,
-    ),
+    "torus": (np.r_[DOWN, RIGHT], 100),
     "crowd": (np.random.default_rng(2).integers(0, 1000, (100_000, 2)), 2),
 }
 

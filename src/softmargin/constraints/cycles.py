@@ -38,9 +38,9 @@ def shortest_cycles(better: np.ndarray, worse: np.ndarray) -> list[Cycle]:
     tails, heads, lines = tails[inside], heads[inside], lines[inside]
     graph = _graph(n, tails, heads)
     best, root = np.full(n, n + 1), np.full(n, -1)
-    part = np.where(np.bincount(tails, minlength=n) > 0, group, -1)
+    part, turn = np.where(np.bincount(tails, minlength=n) > 0, group, -1), np.arange(n)
     while (alive := np.flatnonzero(part >= 0)).size:
-        order = alive[np.argsort(part[alive], kind="stable")]
+        order = alive[np.lexsort((turn[alive], part[alive]))]
         scan_parts(graph, part, order, group, best, root)
         left = (part[tails] >= 0) & (part[tails] == part[heads])
         if not left.any():
@@ -48,10 +48,12 @@ def shortest_cycles(better: np.ndarray, worse: np.ndarray) -> list[Cycle]:
         again = _strong_parts(n, tails[left], heads[left])
         left &= again[tails] == again[heads]
         part = np.where(np.bincount(tails[left], minlength=n) > 0, again, -1)
+        for g in np.unique(group[part >= 0]):
+            trace_cycle(graph, root[g], group, np.empty(best[g], dtype=np.int64), turn)
     cycles = []
     for g in np.flatnonzero(root >= 0):
         cycle = np.empty(best[g], dtype=np.int64)
-        trace_cycle(graph, root[g], group, cycle)
+        trace_cycle(graph, root[g], group, cycle, turn)
         first = int(np.argmin(tails[cycle]))
         cycle = np.roll(cycle, -first)
         cycles.append(Cycle(names[tails[cycle]].tolist(), lines[cycle]))

@@ -75,12 +75,17 @@ def scan_parts(graph, part, order, group, best, root):
 
 
 @njit(cache=True, error_model="numpy")
-def trace_cycle(graph, root, group, edges):
-    """OUT ``edges``: numbers of the edges of a shortest cycle through ``root``; ``edges`` is as long as it is."""
+def trace_cycle(graph, root, group, edges, turn):
+    """OUT ``edges``: numbers of the edges of a shortest cycle through ``root``; ``edges`` is as long as it is.
+
+    OUT ``turn``: when whose search should be made.  A group comes apart soonest without the nodes of a cycle, or
+    without those close to each other; which of the two is sooner depends on the graph, so they take turns.
+    """
     n = group.shape[0]
     via, come_from = np.full(n, -1), np.empty(n, dtype=np.int64)
     queue = np.empty(n, dtype=np.int64)
     queue[0], first, last = root, 0, 1
+    turn[root] = 0
     while first < last:
         node = queue[first]
         first += 1
@@ -88,10 +93,12 @@ def trace_cycle(graph, root, group, edges):
             head = graph.heads[e]
             if group[head] != group[root] or via[head] >= 0:
                 continue
-            via[head], come_from[head], queue[last] = e, node, head
+            via[head], come_from[head] = e, node
             if head == root:
                 for place in range(edges.shape[0] - 1, -1, -1):
                     edges[place] = via[head]
+                    turn[head] = min(turn[head], 2 * place)
                     head = come_from[head]
                 return
+            queue[last], turn[head] = head, 2 * last + 1
             last += 1
