@@ -6,12 +6,12 @@ The search works on a system: any constraints that can say what margins weights 
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg import qr_delete, qr_insert, solve_triangular
+from scipy.linalg import qr_delete, solve_triangular
 
 DEPENDENT = 1e-11  # of the length of a row: what is left of it outside a span that it is taken to lie in
 FAR_ENOUGH = 0.5  # of what is required: margins that scaling the weights makes sufficient
 BELOW_ZERO = 1e-12  # of the product of lengths: what rounding makes of a margin that should be zero
-MOST_NUMBERS = 20_000_000  # of the rows held, written out
+MOST_NUMBERS = 10_000_000  # of the rows held, written out
 
 
 class System(Protocol):
@@ -44,25 +44,29 @@ class _Span:
         self.Q, self.R = np.zeros((width, 0)), np.zeros((0, 0))
 
     def split(self, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``row = sum shares * held rows + rest``, the rest at right angles to all of them."""
-        first = self.Q.T @ row
-        rest = row - self.Q @ first
+        """``row = Q @ along + rest``, the rest at right angles to all held rows, to rounding (hence twice)."""
+        along = self.Q.T @ row
+        rest = row - self.Q @ along
         again = self.Q.T @ rest
-        rest -= self.Q @ again
-        return solve_triangular(self.R, first + again) if self.held else first, rest
+        return along + again, rest - self.Q @ again
 
-    def add(self, t: int, row: np.ndarray, goal: float) -> None:
-        if self.held:
-            place = len(self.held)
-            self.Q, self.R = qr_insert(self.Q, self.R, row, place, which="col", check_finite=False)
-            self.Q, self.R = self.Q[:, : place + 1], self.R[: place + 1]
-        else:
-            length = float(np.linalg.norm(row))
-            self.Q, self.R = (row / length)[:, None], np.array([[length]])
+    def shares(self, along: np.ndarray) -> np.ndarray:
+        """How much of each held row there is in ``Q @ along``."""
+        return np.asarray(solve_triangular(self.R, along)) if self.held else along
+
+    def add(self, t: int, goal: float, along: np.ndarray, rest: np.ndarray) -> None:
+        """Hold another row, as it was split."""
+        k, length = len(self.held), float(np.linalg.norm(rest))
+        new = rest / length
+        new -= self.Q @ (self.Q.T @ new)
+        R = np.zeros((k + 1, k + 1))
+        R[:k, :k], R[:k, k], R[k, k] = self.R, along, length
+        self.Q, self.R = np.column_stack([self.Q, new / np.linalg.norm(new)]), R
         self.held.append(t)
         self.goals = np.append(self.goals, goal)
 
     def drop(self, place: int) -> None:
+        """Let go of one of the held rows."""
         del self.held[place]
         self.goals = np.delete(self.goals, place)
         if not self.held:
@@ -96,7 +100,8 @@ def satisfy(system: System, scale: np.ndarray, among: np.ndarray | None = None) 
     for _ in range(20 * system.width + 1000):
         short = np.where(looked_at, system.required - system.margins(v / scale), -np.inf)
         size = float(np.linalg.norm(v))
-        enough = (1.0 - FAR_ENOUGH) * system.required + BELOW_ZERO * size * lengths
+        rounding = np.where(system.required > 0, 0.0, BELOW_ZERO * size * lengths)
+        enough = (1.0 - FAR_ENOUGH) * system.required + rounding
         if not np.any(looked_at & (short > enough)):
             return Outcome(v=v / scale)
         entering = int(np.argmax(np.where(short > enough, short / np.maximum(lengths, 1e-300), -np.inf)))
@@ -108,7 +113,8 @@ def satisfy(system: System, scale: np.ndarray, among: np.ndarray | None = None) 
             break
         row, goal = row / length, float(system.required[entering]) / length
         while True:
-            shares, rest = span.split(row)
+            along, rest = span.split(row)
+            shares = span.shares(along)
             bend = float(rest @ rest)
             full = (goal - float(row @ v)) / bend if bend > DEPENDENT**2 else np.inf
             falling = np.flatnonzero(shares > 1e-13)
@@ -120,7 +126,7 @@ def satisfy(system: System, scale: np.ndarray, among: np.ndarray | None = None) 
             if full < np.inf:
                 v = v + step * rest
             if step == full:
-                span.add(entering, row, goal)
+                span.add(entering, goal, along, rest)
                 v, multipliers = span.solve()
                 multipliers = np.maximum(multipliers, 0.0)
                 break

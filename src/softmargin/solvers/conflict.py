@@ -15,7 +15,7 @@ from softmargin.solvers.class_problem import ClassProblem
 from softmargin.solvers.problem import Problem
 
 PROVED = 1e-11  # of its terms: what rounding may leave of a sum that is zero
-NOTHING = 1e-10  # of the largest multiplier, of rows as long as each other: too small to be told from zero
+NOTHING = (1e-15, 1e-13, 1e-11, 1e-9)  # of the largest multiplier: too small to be told from zero, whichever is proved
 SAMPLE_ROWS, SAMPLE_NUMBERS = 1000, 20_000_000
 
 
@@ -235,25 +235,24 @@ def irreducible(system: SignedSystem | ClassSystem, scale: np.ndarray, numbers: 
     rows = np.array([system.row(int(t)) for t in numbers]) / scale
     lengths = np.linalg.norm(rows, axis=1)
     rows /= np.where(lengths > 0, lengths, 1.0)[:, None]
-    multipliers = null_vector(rows)
-    kept = np.abs(multipliers) > NOTHING * np.abs(multipliers).max()
-    if not kept.all():
-        rows, lengths, numbers = rows[kept], lengths[kept], numbers[kept]
-        multipliers = null_vector(rows)
-    multipliers *= np.sign(multipliers.sum())
-    residual = float(np.linalg.norm(multipliers @ rows))
-    multipliers /= np.where(lengths > 0, lengths, 1.0)
-    proved = residual <= PROVED and multipliers.min() > 0.0 and multipliers @ system.required[numbers] > 0.0
-    if not proved:
-        return None
-    order = np.argsort(numbers)
-    return told(system, numbers[order], multipliers[order] / multipliers.sum(), residual)
+    first = null_vector(rows)
+    for nothing in NOTHING:
+        kept = first > nothing * first.max()
+        multipliers = null_vector(rows[kept])
+        residual = float(np.linalg.norm(multipliers @ rows[kept]))
+        multipliers /= np.where(lengths > 0, lengths, 1.0)[kept]
+        left = numbers[kept]
+        if residual <= PROVED and multipliers.min() > 0.0 and multipliers @ system.required[left] > 0.0:
+            order = np.argsort(left)
+            return told(system, left[order], multipliers[order] / multipliers.sum(), residual)
+    return None
 
 
 def null_vector(rows: np.ndarray) -> np.ndarray:
-    """The multipliers of length 1 whose sum of the rows is smallest."""
+    """The multipliers of length 1 whose sum of the rows is smallest, most of them positive."""
     triangle = qr(rows.T, mode="r")[0] if rows.shape[1] > rows.shape[0] else rows.T
-    return np.asarray(svd(triangle[: rows.shape[0]])[2][-1])
+    multipliers = np.asarray(svd(triangle[: rows.shape[0]])[2][-1])
+    return multipliers if multipliers.sum() >= 0.0 else -multipliers
 
 
 def told(system: SignedSystem | ClassSystem, numbers: np.ndarray, multipliers: np.ndarray, residual: float) -> Conflict:

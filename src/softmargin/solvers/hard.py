@@ -16,6 +16,8 @@ from softmargin.solvers.problem import Gap, Problem, Solution
 
 FIRST, GROW, STIFFEST = 10.0, 10.0, 1e16  # the stiffness, in units of 1 / |row|^2
 SEARCH_AT = 4  # rounds without weights that satisfy every constraint, before a conflict is searched for
+ENOUGH = 0.2  # of what was short before: a round that leaves less needs no greater stiffness
+SHORTEST = 0.1  # of what the shortest lacks: where a conflict is searched for first
 STALLED = 4  # rounds without a smaller gap: the end of what float64 can tell
 MOST_STEPS, MOST_ROUNDS, WEARY = 100, 60, 3  # a round; in all; steps without a smaller gradient, at rounding's level
 NOTHING_PROVED = "neither weights that satisfy every constraint nor a conflict, as far as float64 can tell"
@@ -147,9 +149,10 @@ class Rounds(ABC):
             stalled = stalled + 1 if np.isfinite(least[0]) and np.all(now > 0.9 * least) else 0
             if stalled == STALLED:
                 return PRECISION
-            least = np.minimum(least, now)
             np.copyto(newton.centre, newton.dual)
-            newton.stiffness = min(GROW * newton.stiffness, self.stiffest)
+            if now[1] > ENOUGH * least[1] or not np.isfinite(least[1]):
+                newton.stiffness = min(GROW * newton.stiffness, self.stiffest)
+            least = np.minimum(least, now)
         return PRECISION
 
     def solve_round(self, max_passes: float) -> None:
@@ -175,7 +178,8 @@ class Rounds(ABC):
     def search(self) -> None:
         """Raise the conflict if there is one; take weights that satisfy every constraint if there are any."""
         self.searched = True
-        v, conflict = search(self.system, np.flatnonzero(self.short()))
+        short = self.short()
+        v, conflict = search(self.system, np.flatnonzero(short > SHORTEST * short.max()))
         if conflict is not None:
             raise InfeasibleError(conflict)
         point = self.best if v is None else self.at(v)
