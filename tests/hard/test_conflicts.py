@@ -148,6 +148,7 @@ def test_more_features_than_pairs():
     assert find_conflict(wide, np.arange(300).reshape(-1, 2)) is None
 
 
+@pytest.mark.nojit
 def test_a_cycle_is_told_from_a_missing_feature():
     """The sentence and the object say whether any score could satisfy the pairs."""
     X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
@@ -168,6 +169,7 @@ def test_a_cycle_is_told_from_a_missing_feature():
         assert "C=inf" in str(caught.value)
 
 
+@pytest.mark.nojit
 def test_equal_items_are_a_conflict_of_one():
     """An item over one with the same features: one pair, no partner."""
     conflict = find_conflict([[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]], [(0, 2), (0, 1)])

@@ -117,6 +117,7 @@ def test_weights_may_scale_margins():
     np.testing.assert_allclose(model.coef_, w, atol=1e-3 * np.linalg.norm(w))
 
 
+@pytest.mark.nojit
 def test_margins_of_zero_both_ways_make_equals():
     """Two pairs that require nothing and contradict each other put their items level, exactly but for rounding."""
     X, pairs = ordered(3, T=20, d=30)
