@@ -43,5 +43,5 @@ def satisfiable(Z, required):
     if not len(Z):
         return True
     Z = Z / length[length > 0][:, None]
-    answer = linprog(np.zeros(Z.shape[1]), A_ub=-Z, b_ub=-required / required.max(), bounds=(None, None))
+    answer = linprog(np.zeros(Z.shape[1]), A_ub=-Z, b_ub=-required / (required.max() or 1.0), bounds=(None, None))
     return answer.status == 0

@@ -77,6 +77,24 @@ def test_labels_without_a_margin_are_refused_with_the_proof(seed, intercept):
     proved(Z, ones, caught.value.conflict)
 
 
+@given(st.integers(0, 10**6), st.booleans())
+def test_margins_of_zero_take_part_in_conflicts(seed, whole):
+    """Pairs that require 0, 1 or 2: `InfeasibleError` exactly where a linear program finds no weights, irreducible."""
+    rng = np.random.default_rng(seed)
+    items, T, d = (int(rng.integers(*ends)) for ends in ((3, 20), (2, 25), (1, 6)))
+    X, pairs = noisy(rng, items=items, T=T, d=d, wrong=0.2)
+    X, required = np.rint(2 * X) if whole else X, rng.integers(0, 3, len(pairs)).astype(float)
+    if not required.any():
+        return
+    Z, model = X[pairs[:, 0]] - X[pairs[:, 1]], SoftMarginRanker(C=np.inf)
+    if quadratic.satisfiable(Z, required):
+        assert model.fit_pairs(X, pairs, margin=required).certificate_.converged
+        return
+    with pytest.raises(InfeasibleError) as caught:
+        model.fit_pairs(X, pairs, margin=required)
+    proved(Z, required, caught.value.conflict)
+
+
 @pytest.mark.parametrize("form", ["max", "sum", "ovr"])
 @pytest.mark.parametrize("free", [False, True])
 def test_classes_without_a_margin_name_the_class(free, form):
