@@ -146,7 +146,9 @@ class Rounds(ABC):
             if rounds >= SEARCH_AT and not self.searched and not np.isfinite(self.best.gap.gap):
                 self.search()
             now = np.array([point.gap.gap, self.short().max()])
-            stalled = stalled + 1 if np.isfinite(least[0]) and np.all(now > 0.9 * least) else 0
+            # Rounds that are too soft win nothing either: they count once they have won something, or as the stiffest.
+            counts = self.best.gap.relative < 0.5 or newton.stiffness >= self.stiffest
+            stalled = stalled + 1 if counts and np.all(now > 0.9 * least) else 0
             if stalled == STALLED:
                 return PRECISION
             np.copyto(newton.centre, newton.dual)
