@@ -1,7 +1,6 @@
 """Constraints that no weights can satisfy together, as few as possible, with the proof."""
 
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,9 @@ from softmargin.solvers.active_set import satisfy
 from softmargin.solvers.class_problem import ClassProblem
 from softmargin.solvers.problem import Problem
 
-PROVED = (1e-13, 1e-11)  # of its terms: what rounding may leave of a sum that is zero; better and at worst
+PROVED = 16.0 * float(
+    np.finfo(np.float64).eps
+)  # times the root of how many: what rounding leaves of a sum that is zero
 NOTHING = (1e-9, 1e-11, 1e-13, 1e-15)  # of the largest multiplier: what may be nothing but rounding, few rows first
 SAMPLE_ROWS, SAMPLE_NUMBERS = 1000, 20_000_000
 
@@ -237,13 +238,17 @@ def irreducible(system: SignedSystem | ClassSystem, scale: np.ndarray, numbers: 
     lengths = np.linalg.norm(rows, axis=1)
     rows /= np.where(lengths > 0, lengths, 1.0)[:, None]
     first = null_vector(rows)
-    for rounding, nothing in product(PROVED, NOTHING):
+    for nothing in NOTHING:
         kept = first > nothing * first.max()
         multipliers = null_vector(rows[kept])
         residual = float(np.linalg.norm(multipliers @ rows[kept]))
         multipliers /= np.where(lengths > 0, lengths, 1.0)[kept]
         left = numbers[kept]
-        if residual <= rounding and multipliers.min() > 0.0 and multipliers @ system.required[left] > 0.0:
+        if (
+            residual <= PROVED * np.sqrt(left.size)
+            and multipliers.min() > 0.0
+            and multipliers @ system.required[left] > 0.0
+        ):
             order = np.argsort(left)
             return told(system, left[order], multipliers[order] / multipliers.sum(), residual)
     return None
