@@ -15,27 +15,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from softmargin.constraints.cycles import find_cycles
+    from softmargin.diagnostics.conflicts import find_conflict
     from softmargin.diagnostics.verify import verify
     from softmargin.estimators.classifier import SoftMarginClassifier
     from softmargin.estimators.ranker import SoftMarginRanker
     from softmargin.solvers.certificate import Certificate
+    from softmargin.solvers.conflict import InfeasibleError
 
-__all__ = ["Certificate", "SoftMarginClassifier", "SoftMarginRanker", "verify"]
+__all__ = [
+    "Certificate",
+    "InfeasibleError",
+    "SoftMarginClassifier",
+    "SoftMarginRanker",
+    "find_conflict",
+    "find_cycles",
+    "verify",
+]
 __version__ = "0.1.0"
 
 # scikit-learn and Numba take a second to import; a name is fetched when it is first asked for.
 _HOME = {
     "Certificate": "softmargin.solvers.certificate",
+    "InfeasibleError": "softmargin.solvers.conflict",
     "SoftMarginClassifier": "softmargin.estimators.classifier",
     "SoftMarginRanker": "softmargin.estimators.ranker",
+    "find_conflict": "softmargin.diagnostics.conflicts",
+    "find_cycles": "softmargin.constraints.cycles",
     "verify": "softmargin.diagnostics.verify",
 }
-_LATER = frozenset(
-    (
-        "BayesianLinearRegression", "InfeasibleError", "PreferencePosterior", "find_conflict", "find_cycles", "load",
-        "save",
-    )
-)  # fmt: skip
+_LATER = frozenset(("BayesianLinearRegression", "PreferencePosterior", "load", "save"))
 
 
 def __getattr__(name: str) -> Any:

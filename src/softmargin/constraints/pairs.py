@@ -13,6 +13,14 @@ def pair_rows(rows: DenseRows | SparseRows, pairs: Any, count: int) -> PairRows:
     if len(pairs) == 0:
         message = "pairs is empty: there is no comparison to learn from"
         raise ValueError(message)
+    pairs = whole_pairs(pairs)
+    _refuse((pairs >= count).any(axis=1), pairs, f"names a row outside X, which has {count} rows")
+    better, worse = (np.ascontiguousarray(column, dtype=np.uint64) for column in pairs.T)
+    return PairRows(rows, better, worse)
+
+
+def whole_pairs(pairs: np.ndarray) -> np.ndarray:
+    """Two different whole numbers a line, not negative."""
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         message = f"pairs has shape {pairs.shape}; it takes one line (better, worse) for each comparison"
         raise ValueError(message)
@@ -22,10 +30,9 @@ def pair_rows(rows: DenseRows | SparseRows, pairs: Any, count: int) -> PairRows:
             message = f"pairs holds {pairs.dtype} values; it takes row numbers of X, which are whole numbers"
             raise ValueError(message)
         pairs = whole
-    _refuse(((pairs < 0) | (pairs >= count)).any(axis=1), pairs, f"names a row outside X, which has {count} rows")
+    _refuse((pairs < 0).any(axis=1), pairs, "names a row outside X: row numbers begin at 0")
     _refuse(pairs[:, 0] == pairs[:, 1], pairs, "compares a row of X with itself")
-    better, worse = (np.ascontiguousarray(column, dtype=np.uint64) for column in pairs.T)
-    return PairRows(rows, better, worse)
+    return pairs
 
 
 def as_pairs(pairs: Any) -> np.ndarray:
@@ -41,7 +48,7 @@ def as_pairs(pairs: Any) -> np.ndarray:
     return pairs
 
 
-def _refuse(bad: np.ndarray, pairs: np.ndarray, why: str) -> None:
+def _refuse(bad: Any, pairs: np.ndarray, why: str) -> None:
     if bad.any():
         t = int(np.argmax(bad))
         message = f"pairs[{t}] = ({pairs[t, 0]}, {pairs[t, 1]}) {why}"

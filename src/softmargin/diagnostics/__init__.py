@@ -1,1 +1,1 @@
-"""Diagnostics: what can be said about a model that is there, from outside."""
+"""Diagnostics: what can be said, from outside, about constraints and about a model that is there."""

@@ -69,6 +69,11 @@ class SoftMarginModel(BaseEstimator):
         if lam is not None and self.C != 1.0:
             message = f"lam={lam} and C={self.C} both say what slack costs (lam = 1/(C T)): pass one of them"
             raise ValueError(message)
+        if self.solver == "online" and np.isinf(self.C):
+            message = (
+                "C=inf allows no slack, which is what solver='online' learns from: pass solver='auto' or a finite C"
+            )
+            raise ValueError(message)
         self._refuse_unless(isinstance(self.verbose, (int, np.integer)) and self.verbose >= 0, "verbose", "0 or more")
         averaging_of(self.average)
         steps_of(self.schedule, 1.0, self.step0)

@@ -13,6 +13,7 @@ from softmargin.estimators._inputs import class_factors, read_classes, read_labe
 from softmargin.kernels.constraints import ClassConstraints, Constraints
 from softmargin.kernels.rows import DenseRows, SparseRows
 from softmargin.solvers.choose import solve
+from softmargin.solvers.conflict import InfeasibleError
 from softmargin.solvers.points import PointCounts, count_points
 
 MULTICLASS = ("max", "sum", "ovr")
@@ -110,7 +111,10 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
             if matter.copies is not None:
                 batch = stream._replace(price=matter.whole_price * factors[numbers])
             del y, numbers  # as long as all rows: solvers have no use for them
-            self._conclude(matter.total, lambda: solve(task, stream, batch, plan, self._order(matter)))
+            try:
+                self._conclude(matter.total, lambda: solve(task, stream, batch, plan, self._order(matter)))
+            except InfeasibleError as error:
+                raise error.named(classes) from None
             self.classes_ = classes
         self._warn_unless_converged()
         return self

@@ -1,6 +1,6 @@
 """One door to every solver: which one runs, on what, and what comes back."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,9 @@ from softmargin.solvers.certificate import solution_at
 from softmargin.solvers.class_dual import solve_classes_dual
 from softmargin.solvers.class_newton import solve_classes
 from softmargin.solvers.class_problem import ClassProblem, class_solution_at
+from softmargin.solvers.conflict import InfeasibleError
 from softmargin.solvers.dual import solve_dual
+from softmargin.solvers.hard import solve_hard
 from softmargin.solvers.newton import solve_newton
 from softmargin.solvers.online import OnlineRun, Plan
 from softmargin.solvers.online_fit import solve_online
@@ -32,6 +34,11 @@ class Task:
     tol: float
     max_passes: float
     rng: np.random.Generator
+
+    @property
+    def hard(self) -> bool:
+        """Whether slack is not for sale."""
+        return not np.isfinite(self.C)
 
     @property
     def whole_passes(self) -> int:
@@ -65,12 +72,30 @@ def solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) ->
 
     ``stream`` are the same constraints with the price of one copy, and ``order`` names each copy once.
     """
-    if not np.isfinite(task.C):
-        message = "C=inf, the hard margin, comes with a later version of softmargin: pass a large finite C, such as 1e6"
-        raise NotImplementedError(message)
-    batch = batch._replace(rows=lean(batch.rows), price=task.C * batch.price)
+    batch = batch._replace(rows=lean(batch.rows))
     with one_blas_thread():
+        if task.hard:
+            return _solve_hard(task, batch, plan)
+        batch = batch._replace(price=task.C * batch.price)
         return _solve(task, stream, batch, plan, order)
+
+
+def _solve_hard(task: Task, batch: Any, plan: Plan) -> Answer:
+    """No slack: a price says only whether a constraint counts, and the loss nothing at all."""
+    if isinstance(batch, Constraints):
+        problem = Problem(batch, plan.width, free_bias=plan.free_bias)
+        return Answer.of(solve_hard(problem, task.tol, task.max_passes), "newton")
+    if plan.form != "ovr":
+        several = ClassProblem(batch, plan.width, plan.classes, every=True, free_bias=plan.free_bias)
+        return Answer.of(solve_hard(several, task.tol, task.max_passes), "newton")
+    parts = []
+    for k, problem in enumerate(_each_class(batch, plan)):
+        try:
+            parts.append(solve_hard(problem, task.tol, task.max_passes))
+        except InfeasibleError as error:
+            classes = np.full(len(error.conflict), k)
+            raise InfeasibleError(replace(error.conflict, classes=classes)) from None
+    return Answer.of(_together_all(parts), "newton")
 
 
 def _solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) -> Answer:
@@ -112,17 +137,10 @@ def _solve_batch(task: Task, problem: Problem) -> tuple[Solution, str]:
 
 def _solve_each(task: Task, stream: ClassConstraints, batch: ClassConstraints, plan: Plan, order: np.ndarray) -> Answer:
     """Each class against the rest: problems that share nothing but their rows."""
-    signs = np.where(np.arange(plan.classes)[:, None] == batch.label, 1.0, -1.0)
-    problems = [
-        Problem(Constraints(batch.rows, sign, batch.required, batch.price), plan.width, plan.squared, plan.free_bias)
-        for sign in signs
-    ]
-
+    problems = _each_class(batch, plan)
     if task.solver != "online":
         solved, solvers = zip(*(_solve_batch(task, problem) for problem in problems), strict=True)
-        passes, reasons = sum(part.passes for part in solved), {part.reason for part in solved} - {"tol"}
-        answer = together(list(solved), passes, ", ".join(sorted(reasons)) or "tol")
-        return Answer.of(answer, " and ".join(sorted(set(solvers))))
+        return Answer.of(_together_all(list(solved)), " and ".join(sorted(set(solvers))))
 
     def prove(W: np.ndarray, bias: np.ndarray, dual: np.ndarray, passes: float, reason: str) -> Solution:
         parts = [
@@ -133,6 +151,20 @@ def _solve_each(task: Task, stream: ClassConstraints, batch: ClassConstraints, p
 
     solution, run = solve_online(stream, plan, order, task.C, prove, task.tol, task.whole_passes, task.rng)
     return Answer.of(solution, "online", run)
+
+
+def _each_class(batch: ClassConstraints, plan: Plan) -> list[Problem]:
+    signs = np.where(np.arange(plan.classes)[:, None] == batch.label, 1.0, -1.0)
+    return [
+        Problem(Constraints(batch.rows, sign, batch.required, batch.price), plan.width, plan.squared, plan.free_bias)
+        for sign in signs
+    ]
+
+
+def _together_all(parts: list[Solution]) -> Solution:
+    """Solved one after the other: passes add, and so do the reasons for stopping short of the tolerance."""
+    reasons = {part.reason for part in parts} - {"tol"}
+    return together(parts, sum(part.passes for part in parts), ", ".join(sorted(reasons)) or "tol")
 
 
 def together(parts: list[Solution], passes: float, reason: str) -> Solution:

@@ -32,7 +32,7 @@ def solve_classes(problem: ClassProblem, tol: float, max_passes: float, start: S
                 certificate (``class_problem.balancing``)
     given       start  any solution, to go on from its duals
     """
-    run = _ClassNewton(problem)
+    run = ClassNewton(problem)
     if start is not None:
         run.begin_at(start)
     reason = "max_passes"
@@ -55,7 +55,9 @@ class _Best:
     primal: float = 0.0
 
 
-class _ClassNewton:
+class ClassNewton:
+    """Newton steps over rows with classes; ``until`` makes them for soft margins, ``solvers.hard`` for hard ones."""
+
     def __init__(self, problem: ClassProblem) -> None:
         self.asked, constraints = problem, problem.constraints
         if problem.free_bias:
@@ -82,6 +84,7 @@ class _ClassNewton:
         self.numbers = stored_numbers(rows) * k
 
     def begin_at(self, start: Solution) -> None:
+        """Go on from the weights and the duals of a solution."""
         self.V[: self.asked.width] = start.w
         if self.asked.free_bias:
             self.V[-1] = self.anchor[-1] = start.bias
@@ -91,6 +94,7 @@ class _ClassNewton:
         self.passes += start.passes
 
     def smoothing(self) -> ClassSmoothing:
+        """What turns scores into duals in this round."""
         _, label, required, price = self.constraints
         return ClassSmoothing(
             label, required, price, self.centre, self.stiffness, self.problem.every, self.problem.squared
@@ -98,6 +102,7 @@ class _ClassNewton:
 
     @property
     def constraints(self) -> ClassConstraints:
+        """With the intercepts among the weights."""
         return self.problem.constraints
 
     def proved(self, best: _Best, reason: str) -> Solution:

@@ -54,7 +54,7 @@ def solve_newton(problem: Problem, tol: float, max_passes: float, start: Solutio
     given       start  any solution, to go on from its dual
     Source      proximal point and augmented Lagrangian semismooth Newton: Yan and Li (2020), Niu et al. (2019)
     """
-    run = _Newton(problem)
+    run = RowNewton(problem)
     if start is not None:
         run.begin_at(start)
     reason = "max_passes"
@@ -86,7 +86,9 @@ class _Best:
     primal: float = 0.0
 
 
-class _Newton:
+class RowNewton:
+    """Newton steps over signed rows; ``until`` makes them for soft margins, ``solvers.hard`` for hard ones."""
+
     def __init__(self, problem: Problem) -> None:
         n, d = problem.size, problem.width
         self.problem, self.constraints = problem, problem.constraints
@@ -110,6 +112,7 @@ class _Newton:
         return sum(over_ranges(part, self.problem.size, self.numbers))
 
     def begin_at(self, start: Solution) -> None:
+        """Go on from the dual of a solution."""
         self.w, self.bias = start.w.copy(), float(start.bias)
         self.margins = self.problem.margins(self.w, self.bias)
         if not self.problem.squared:
@@ -118,6 +121,7 @@ class _Newton:
         self.passes += start.passes + 1.0
 
     def smoothing(self) -> Smoothing:
+        """What turns margins into duals in this round."""
         _, _, required, price = self.constraints
         return Smoothing(required, price, self.centre, self.stiffness, self.problem.squared)
 

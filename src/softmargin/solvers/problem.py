@@ -73,7 +73,9 @@ class Gap:
 
     @property
     def relative(self) -> float:
-        """The gap as a share of the objective; zero where both are."""
+        """The gap as a share of the objective; zero where both are, infinite where no weights are known at all."""
+        if not np.isfinite(self.primal):
+            return float("inf")
         return self.gap / self.primal if self.primal > 0 else self.gap
 
 
