@@ -22,7 +22,7 @@ VISIT_CLASS = 25.0  # one class of a row that is visited
 PASS = {"sparse": 1.5, "dense": 0.4}  # one number in a pass of Newton's, on two cores
 PASS_ROW = 15.0
 FLOP = 0.05  # of a product of matrices
-STEP_CALL = 100_000.0
+NEWTON_CALLS = 2e6
 NEWTON_PASSES, PASSES_A_DIGIT, STEPS_A_PASS = 4, 4, 0.6  # what it takes, whatever C
 CLASS_PASSES, PASSES_A_CLASS_DIGIT, STEPS_A_CLASS_PASS = 30, 15, 0.25
 FREE_A_COLUMN = 10  # a descent at its start has more free rows than Newton will ever meet
@@ -61,6 +61,8 @@ def solve_classes_auto(
     rows, n, classes = problem.constraints.rows, problem.size, problem.classes
     visit = (VISIT[layout(rows)] * stored_numbers(rows) + VISIT_CLASS * n) * classes
     trial = Trial(run, tol, visit, lambda: class_newton_nanoseconds(problem, tol))
+    if trial.newton() < WORTH_A_TRIAL:
+        return solve_classes(problem, tol, max_passes), "newton"
     solution = run.solve(tol, max_passes, trial.is_lost)
     if solution.reason != TIRED:
         return solution, "dual"
@@ -74,11 +76,11 @@ class Trial:
     run: Descent
     tol: float
     visit_nanoseconds: float  # a visit to every row
-    newton: Callable[[], float]  # nanoseconds that Newton would take
+    newton: Callable[[], float]  # nanoseconds that Newton would take, without the calls it makes
 
     def is_lost(self) -> bool:
         """Asked after every look."""
-        newton, spent, left = self.newton(), self.cost(self.run.passes, self.run.visits), self.left()
+        newton, spent, left = self.newton() + NEWTON_CALLS, self.cost(self.run.passes, self.run.visits), self.left()
         if left > HOPELESS * newton:
             return True
         if spent >= TRIAL * newton and left > newton * (1.0 - spent / (LONGEST_TRIAL * newton)):
@@ -118,7 +120,7 @@ def newton_nanoseconds(problem: Problem, tol: float, free: float) -> float:
     else:
         passes += CONJUGATE_PASSES
     one = PASS[layout(rows)] * stored_numbers(rows) + PASS_ROW * problem.size
-    return passes * one + steps * (FLOP * flops + STEP_CALL)
+    return passes * one + steps * FLOP * flops
 
 
 def class_newton_nanoseconds(problem: ClassProblem, tol: float) -> float:
@@ -130,7 +132,7 @@ def class_newton_nanoseconds(problem: ClassProblem, tol: float) -> float:
     steps = STEPS_A_CLASS_PASS * passes
     flops = problem.size * d * d * classes * (classes + 1) / 8 + (d * classes) ** 3 / 3
     one = (PASS[layout(rows)] * stored_numbers(rows) + PASS_ROW * problem.size) * classes
-    return passes * one + steps * (FLOP * flops + STEP_CALL)
+    return passes * one + steps * FLOP * flops
 
 
 def layout(rows: Rows) -> str:
