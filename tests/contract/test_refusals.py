@@ -41,7 +41,7 @@ BAD_ROWS = {
     "three dimensions": ((X[None], y), {}, [r"\bX\b|3"]),
     "no rows": ((X[:0], y[:0]), {}, [r"\bX\b|0 sample"]),
     "no columns": ((X[:, :0], y), {}, [r"\bX\b|0 feature"]),
-    "text in X": ((bad("left", (2, 1), X.astype(object)), y), {}, []),
+    "text in X": ((bad("left", (2, 1), X.astype(object)), y), {}, [r"\bX\b", "left"]),
     "y is missing": ((X, None), {}, [r"\by\b"]),
     "y too short": ((X, y[:-1]), {}, [r"\by\b"]),
     "y too long": ((X, np.r_[y, 1]), {}, [r"\by\b"]),

@@ -25,13 +25,14 @@ def whole_pairs(pairs: np.ndarray) -> np.ndarray:
         message = f"pairs has shape {pairs.shape}; it takes one line (better, worse) for each comparison"
         raise ValueError(message)
     if pairs.dtype.kind not in "iu":
-        whole = pairs.astype(np.int64) if pairs.dtype.kind == "f" and (np.abs(pairs) < 2.0**53).all() else None
-        if whole is None or (whole != pairs).any():
-            message = f"pairs holds {pairs.dtype} values; it takes row numbers of X, which are whole numbers"
+        if pairs.dtype.kind == "b":
+            message = "pairs holds True and False; it takes the numbers of two items a line"
             raise ValueError(message)
-        pairs = whole
-    _refuse((pairs < 0).any(axis=1), pairs, "names a row outside X: row numbers begin at 0")
-    _refuse(pairs[:, 0] == pairs[:, 1], pairs, "compares a row of X with itself")
+        uneven = ~((np.abs(pairs) < 2.0**53) & (pairs == np.rint(pairs)))
+        _refuse(uneven.any(axis=1), pairs, "names no item: its numbers are not whole")
+        pairs = pairs.astype(np.int64)
+    _refuse((pairs < 0).any(axis=1), pairs, "names no item: numbers begin at 0")
+    _refuse(pairs[:, 0] == pairs[:, 1], pairs, "compares an item with itself")
     return pairs
 
 

@@ -63,7 +63,7 @@ class SoftMarginModel(BaseEstimator):
         self._refuse_unless(is_number(self.C) and self.C > 0, "C", "a number above 0")
         lam = self.lam
         fine = lam is None or (is_number(lam) and 1.0 / LARGEST <= lam <= LARGEST)
-        self._refuse_unless(fine, "lam", f"a number above 0, from {1.0 / LARGEST} to {LARGEST}")
+        self._refuse_unless(fine, "lam", f"a number above 0, from {1.0 / LARGEST:g} to {LARGEST:g}")
         self._refuse_unless(is_number(self.tol) and self.tol >= 0, "tol", "a number, 0 or more")
         self._refuse_unless(is_number(self.max_passes) and self.max_passes >= 1, "max_passes", "a number, 1 or more")
         if lam is not None and self.C != 1.0:
@@ -74,7 +74,8 @@ class SoftMarginModel(BaseEstimator):
                 "C=inf allows no slack, which is what solver='online' learns from: pass solver='auto' or a finite C"
             )
             raise ValueError(message)
-        self._refuse_unless(isinstance(self.verbose, (int, np.integer)) and self.verbose >= 0, "verbose", "0 or more")
+        fine = isinstance(self.verbose, (int, np.integer)) and self.verbose >= 0
+        self._refuse_unless(fine, "verbose", "a whole number, 0 or more")
         averaging_of(self.average)
         steps_of(self.schedule, 1.0, self.step0)
 
@@ -158,6 +159,9 @@ class SoftMarginModel(BaseEstimator):
     @property
     def support_(self) -> np.ndarray:
         """Numbers of the constraints that hold the weights up: those whose dual is not zero."""
+        if not hasattr(self, "dual_"):
+            message = "support_ is there after fit: it has the duals that are not zero, and a stream keeps none"
+            raise AttributeError(message)
         return np.flatnonzero(self.dual_.reshape(len(self.dual_), -1).any(axis=1))
 
     def _conclude(self, met: int, solve: Callable[[], Answer]) -> Answer:

@@ -25,10 +25,16 @@ def read_matrix(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
             "column or X.reshape(1, -1) for one row"
         )
         raise ValueError(message)
-    return validate_data(
-        estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_all_finite=False,
-        reset=reset,
-    )  # fmt: skip
+    try:
+        return validate_data(
+            estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", ensure_all_finite=False,
+            reset=reset,
+        )  # fmt: skip
+    except ValueError as error:
+        if "could not convert" not in str(error):
+            raise
+        message = f"X does not hold numbers: {error}"
+        raise ValueError(message) from error
 
 
 def read_column(values: Any, rows: int, name: str, what: str) -> np.ndarray:

@@ -58,7 +58,7 @@ def is_kind(rows: Any, kind: type) -> bool:
     return isinstance(rows, types.BaseNamedTuple) and getattr(rows, "instance_class", None) is kind
 
 
-# Without the JIT: the same four operations, slow and obvious.
+# Without the JIT: the same operations, slow and obvious.
 
 
 def as_vector(rows: Rows, t: int, width: int) -> np.ndarray:

@@ -43,7 +43,7 @@ class Conflict:
 
     def __str__(self) -> str:
         """A few lines that a person understands."""
-        lines = [f"{len(self)} constraint{'s' * (len(self) > 1)} that {self.verdict}:"]
+        lines = [f"{len(self)} constraint{'s' * (len(self) > 1)} that {self.verdict()}:"]
         for place, (row, multiplier) in enumerate(zip(self.rows.tolist(), self.multipliers.tolist(), strict=True)):
             said = f"row {row}"
             if self.pairs is not None:
@@ -54,13 +54,10 @@ class Conflict:
             lines.append(f"  {said}  (times {multiplier:.4g})")
         return "\n".join(lines)
 
-    @property
-    def verdict(self) -> str:
-        """What stands against them, in one phrase."""
-        together = " together" if len(self) > 1 else ""
-        if self.contradicts:
-            return f"no score at all can satisfy{together}"
-        return f"no linear score of these features can satisfy{together}"
+    def verdict(self, them: str = "") -> str:
+        """What cannot satisfy them, in one clause."""
+        score = "no score at all" if self.contradicts else "no linear score of these features"
+        return " ".join(filter(None, (score, "can satisfy", them, "together" * (len(self) > 1))))
 
     @property
     def contradicts(self) -> bool:
@@ -97,7 +94,7 @@ def story(conflict: Conflict) -> str:
         why = "they are no cycle, so a feature is missing that tells these items apart"
     else:
         why = "a label is wrong, or a feature is missing that tells these rows apart"
-    return f"{what} {shown} are what {conflict.verdict} ({why})"
+    return f"{conflict.verdict(f'{what} {shown}')} ({why})"
 
 
 # ----------------------------------------------------------------------------------- systems of constraints
