@@ -162,7 +162,7 @@ def cost(model: Any, price: np.ndarray) -> np.ndarray:
     return np.multiply(C, price, out=np.zeros_like(price), where=price > 0.0)
 
 
-def weights_of(model: Any, task: Posed) -> tuple[np.ndarray, np.ndarray]:
+def learned_weights(model: Any, task: Posed) -> tuple[np.ndarray, np.ndarray]:
     """Weights and intercepts, one column each; a penalised intercept is the last line of the weights."""
     W, bias = np.atleast_2d(model.coef_).T.astype(np.float64), np.zeros(task.columns)
     if isinstance(model, SoftMarginClassifier):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from softmargin.diagnostics.derive import derived
-from softmargin.diagnostics.posed import Posed, posed, weights_of
+from softmargin.diagnostics.posed import Posed, learned_weights, posed
 from softmargin.solvers.certificate import Certificate
 from softmargin.solvers.class_problem import balancing
 from softmargin.solvers.parallel import one_blas_thread
@@ -42,7 +42,7 @@ def verify(
     """
     started = time.perf_counter()
     task = posed(model, X, y, qid=qid, sample_weight=sample_weight, weight=weight, margin=margin)
-    W, bias = weights_of(model, task)
+    W, bias = learned_weights(model, task)
     stored, passes = getattr(model, "dual_", None), 0.0
     with one_blas_thread():
         if stored is None:
