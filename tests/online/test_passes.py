@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import twins
 from cases import close, comparisons, stream
-from softmargin import SoftMarginClassifier, SoftMarginRanker
+from softmargin import SoftMarginClassifier, SoftMarginRanker, verify
 
 
 def one_pass(model, *data, **more):
@@ -112,3 +112,20 @@ def test_fit_forgets_the_stream():
     used.partial_fit(case.X[:9, :2], case.label[:9], classes=[0, 1]).fit(case.X, case.label)
     assert np.array_equal(used.coef_, fresh.coef_)
     assert np.array_equal(used.regret_.paid, fresh.regret_.paid)
+
+
+@pytest.mark.parametrize("form", ["binary", "max", "sum", "ovr"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("schedule", ["strong", "adaptive"])
+def test_no_dual_at_all_is_the_least_that_a_fit_proves(schedule, loss, form):
+    """However wild the steps, the dual that is kept proves no less than zeros do, and `verify` says the same."""
+    case = stream(3, T=60, d=4, classes=2 if form == "binary" else 3)
+    shape = {} if form == "binary" else {"multiclass": form}
+    model = SoftMarginClassifier(
+        C=100.0, solver="online", loss=loss, schedule=schedule, max_passes=3, random_state=0, **shape
+    )
+    with pytest.warns(ConvergenceWarning):
+        model.fit(100.0 * case.X, case.label)
+    assert model.certificate_.dual >= -1e-9 * model.certificate_.primal
+    assert model.certificate_.relative_gap <= 1.0 + 1e-9
+    assert verify(model, 100.0 * case.X, case.label).gap == pytest.approx(model.certificate_.gap, rel=1e-9)
