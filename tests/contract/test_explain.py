@@ -100,7 +100,7 @@ def test_weights_of_zero_are_explained():
     assert told.difference == 0.0
     assert told.order.size == 0
     assert told.answers.size == 0
-    assert str(told).startswith("row 3 is NOT over row 11")
+    assert str(told).startswith("row 3 is level with row 11\n")
 
 
 def test_bad_rows_are_refused():

@@ -40,10 +40,17 @@ class Explanation:
         size = np.abs(self.contributions)
         return np.argsort(-size, kind="stable")[: np.count_nonzero(size)]
 
+    @property
+    def verdict(self) -> str:
+        """How row a stands to row b, in one phrase."""
+        if self.difference == 0.0:
+            return f"level with row {self.b}"
+        where = f"over row {self.b} by" if self.difference > 0 else f"NOT over row {self.b}, but behind it by"
+        return f"{where} {abs(self.difference):.4g}"
+
     def __str__(self) -> str:
         """Two small tables, with the largest parts of each."""
-        where = f"over row {self.b} by" if self.difference > 0 else f"NOT over row {self.b}, but behind it by"
-        lines = [f"row {self.a} is {where} {abs(self.difference):.4g}", ""]
+        lines = [f"row {self.a} is {self.verdict}", ""]
         names = [str(self.names[place]) for place in self.order[:MOST_LINES]]
         wide = max(map(len, ["feature", *names]))
         lines.append(f"{'feature':<{wide}}  {'adds':>10}  {'weight':>10}  {'difference':>10}")
