@@ -60,6 +60,8 @@ def read_column(values: Any, rows: int, name: str, what: str) -> np.ndarray:
 def read_labels(y: Any, rows: int) -> np.ndarray:
     """One class label a row."""
     y = read_column(y, rows, "y", "label")
+    if y.dtype.kind in "biu":  # classes, whatever they are: scikit-learn takes as long to say so as a small fit
+        return y
     try:
         check_classification_targets(y)
         if y.dtype.kind == "O":

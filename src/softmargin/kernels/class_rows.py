@@ -104,12 +104,10 @@ def _add_outer(rows, t, coefficients, W):
                         store_lanes(W, j, k, add_product(load_lanes(W, j, k), value, step))
                     j += ONE
                 k += BLOCK
-            if k < np.uint64(W.shape[1]):
-                for n in range(stop):
-                    value = np.float64(rows.X[t, n])
-                    if value != 0.0:
-                        for m in range(k, np.uint64(W.shape[1])):
-                            W[n, m] += value * coefficients[m]
+            for m in range(k, np.uint64(W.shape[1])):  # of few classes fewer still move
+                if coefficients[m] != 0.0:
+                    for n in range(stop):
+                        W[n, m] += coefficients[m] * rows.X[t, n]
 
         return dense
     if is_kind(rows, SparseRows):
@@ -123,11 +121,10 @@ def _add_outer(rows, t, coefficients, W):
                     store_lanes(W, j, k, add_product(load_lanes(W, j, k), np.float64(rows.data[i]), step))
                     i += ONE
                 k += BLOCK
-            if k < np.uint64(W.shape[1]):
-                for n in range(rows.indptr[t], stop):
-                    value, place = np.float64(rows.data[n]), rows.indices[n]
-                    for m in range(k, np.uint64(W.shape[1])):
-                        W[place, m] += value * coefficients[m]
+            for m in range(k, np.uint64(W.shape[1])):  # of few classes fewer still move
+                if coefficients[m] != 0.0:
+                    for n in range(rows.indptr[t], stop):
+                        W[rows.indices[n], m] += coefficients[m] * rows.data[n]
 
         return sparse
     if is_kind(rows, ConstantRows):

@@ -17,12 +17,12 @@ from softmargin.solvers.problem import Problem, Solution
 
 # Nanoseconds, measured (benchmarks/bench_solvers.py); the choice is the same on every machine and in every run.
 VISIT = {"sparse": 1.2, "dense": 0.5}  # one number of a row that is visited
-VISIT_ROW, VISIT_CALL = 15.0, 40_000.0
+VISIT_ROW, VISIT_CALL = 15.0, 25_000.0
 VISIT_CLASS = 25.0  # one class of a row that is visited
 PASS = {"sparse": 1.5, "dense": 0.4}  # one number in a pass of Newton's, on two cores
 PASS_ROW = 15.0
 FLOP = 0.05  # of a product of matrices
-NEWTON_CALLS = 2e6
+NEWTON_CALLS = 1e6
 NEWTON_PASSES, PASSES_A_DIGIT, STEPS_A_PASS = 4, 4, 0.6  # what it takes, whatever C
 CLASS_PASSES, PASSES_A_CLASS_DIGIT, STEPS_A_CLASS_PASS = 30, 15, 0.25
 FREE_A_COLUMN = 10  # a descent at its start has more free rows than Newton will ever meet
@@ -30,7 +30,8 @@ CONJUGATE_PASSES = 4000  # more, where the Newton matrix is too large to be writ
 WORTH_A_TRIAL = 1e6  # nanoseconds of Newton's: the answer to a smaller problem shall not depend on an order
 # Shares of Newton's time: where a trial ends that looks good no more, and where every trial does.
 TRIAL, LONGEST_TRIAL, NEXT_LOOK = 0.2, 0.6, 0.1
-HOPELESS = 2.0  # times Newton's time still to go: the trial ends at once
+HOPELESS = 1.1  # times Newton's time still to go: the trial ends at once, for a descent slows down
+NEARLY_DONE, PATIENCE = 0.2, 1.2  # of Newton's time still to go: the trial goes on, up to so much of it in all
 
 
 def solve_auto(problem: Problem, tol: float, max_passes: float, rng: np.random.Generator) -> tuple[Solution, str]:
@@ -83,7 +84,10 @@ class Trial:
         newton, spent, left = self.newton() + NEWTON_CALLS, self.cost(self.run.passes, self.run.visits), self.left()
         if left > HOPELESS * newton:
             return True
-        if spent >= TRIAL * newton and left > newton * (1.0 - spent / (LONGEST_TRIAL * newton)):
+        allowed = newton * (1.0 - spent / (LONGEST_TRIAL * newton))
+        if spent <= PATIENCE * newton:
+            allowed = max(allowed, NEARLY_DONE * newton)
+        if spent >= TRIAL * newton and left > allowed:
             return True
         wanted = max(TRIAL * newton, spent + NEXT_LOOK * newton)
         self.run.due = self.run.passes * wanted / spent

@@ -12,7 +12,7 @@ from softmargin.kernels.constraints import ClassConstraints
 from softmargin.solvers.class_problem import ClassProblem, class_solution_at
 from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
-from softmargin.solvers.newton import EXACT_ENOUGH, GROW, PRECISION, SHARE, STALLED, stiffnesses
+from softmargin.solvers.newton import EXACT_ENOUGH, MOST_STEPS, PRECISION, SHARE, STALLED, stiffer, stiffnesses
 from softmargin.solvers.parallel import over_ranges
 from softmargin.solvers.problem import Solution
 
@@ -123,7 +123,7 @@ class ClassNewton:
                 if self.passes >= max_passes:
                     return "max_passes"
                 half = 0.5 * float(np.sum(gradient**2 / np.maximum(self.penalty, 1e-3)))
-                if half <= SHARE * residual or half <= 1e-30 * self.best.primal or steps == 50:
+                if half <= SHARE * residual or half <= 1e-30 * self.best.primal or steps == MOST_STEPS:
                     break
                 gradient, residual = self.step(smoothing, gradient)
                 steps += 1
@@ -133,7 +133,7 @@ class ClassNewton:
             self.anchor[-1] = self.V[-1] if self.asked.free_bias else 0.0
             if not self.smooth:
                 np.copyto(self.centre, self.dual)
-                self.stiffness = min(self.stiffness * GROW, self.stiffest)
+                self.stiffness = stiffer(self.stiffness, self.stiffest, steps)
 
     def holds(self, tol: float) -> bool:
         """Whether the best gap is small enough when worked out from the data and with balanced duals."""
@@ -158,7 +158,8 @@ class ClassNewton:
             parts = over_ranges(part, self.problem.size, self.scores.size)
             return linear + quadratic * x - sum(pull for pull, _ in parts), quadratic + sum(bend for _, bend in parts)
 
-        length = search(derivative, 1.0, -EXACT_ENOUGH * float(np.sum(gradient * direction)))
+        slope_here = float(np.sum(gradient * direction))
+        length = search(derivative, 1.0, -EXACT_ENOUGH * slope_here, slope_here)
         self.V += length * direction
         return self.settle(smoothing)
 

@@ -12,7 +12,8 @@ from softmargin.solvers.problem import Solution
 
 FIRST_LOOK = 3  # visits before the first look at the gap
 DONE = 0.1  # of the gap at the last look: what the active rows may still add to it at the next look
-MOST_VISITS = 20  # between two looks
+MOST_VISITS = 20  # between two looks, or more until they are
+WORTH_A_LOOK = 2.0  # passes
 CLEAR = 0.1  # of the steepest slope: a corner that holds a row by more is not visited until the next look
 STALLED = 3  # looks without a smaller gap at a dual that no longer rises: the end of what float64 can tell
 MOST_RESTS = 15  # visits without a conjugate step after steps that led nowhere
@@ -43,11 +44,12 @@ class Descent(ABC):
         self.rng, self.size, self.w = rng, size, weights
         self.dual, self.margins, self.length2 = np.zeros(shape), np.zeros(shape), np.empty(size)
         self.order = np.arange(size, dtype=np.uint64)
-        self.active, self.clear, self.passes, self.looks = size, np.inf, 0.0, 0
+        self.active, self.clear, self.passes, self.looks, self.looked = size, np.inf, 0.0, 0, 0.0
         self.visits, self.due, self.course = 0, np.inf, list[Point]()  # a look is due after so many passes
         self.moving = self.order  # rows whose duals may have changed since the last look
         self.change, self.along = np.zeros(shape), np.zeros(shape)
         self.w_change, self.w_along = np.zeros_like(weights), np.zeros_like(weights)
+        self.proof: Solution | None = None  # the last, of a gap that seemed small enough
         self.bend, self.left, self.rests, self.resting = 0.0, 0.0, 0, 0
         self.best_w, self.best_bias, self.primal, self.gap = weights.copy(), self.bias, np.inf, np.inf
 
@@ -104,7 +106,7 @@ class Descent(ABC):
         except KeyboardInterrupt:
             if not np.isfinite(self.primal):
                 self.look()
-        return self.proved(reason)
+        return self.proof if reason == "tol" and self.proof else self.proved(reason)
 
     def until(self, tol: float, max_passes: float, tired: Callable[[], bool]) -> str:
         """Visits and looks; returns why it stopped."""
@@ -136,7 +138,8 @@ class Descent(ABC):
         if not self.looks:
             return visits >= FIRST_LOOK
         small = met.gap <= max(0.5 * tol * self.primal, DONE * self.gap)
-        return small or visits >= MOST_VISITS or self.passes >= self.due
+        often = visits >= MOST_VISITS and self.passes - self.looked >= WORTH_A_LOOK
+        return small or often or self.passes >= self.due
 
     def visit(self) -> Visit:
         """The active rows once, in random order."""
@@ -201,7 +204,7 @@ class Descent(ABC):
         """Margins and gap of all rows; which rows are worth a visit."""
         primal, gap = self.measure()
         self.passes += 1.0
-        self.looks += 1
+        self.looks, self.looked = self.looks + 1, self.passes
         if primal <= self.primal:
             self.primal, self.best_bias = primal, self.bias
             self.best_w[...] = self.w
@@ -214,10 +217,10 @@ class Descent(ABC):
 
     def holds(self, tol: float) -> bool:
         """Whether the gap is small enough when worked out from the data."""
-        gap = self.proved("").gap
         self.passes += 2.0
-        self.gap, self.primal = gap.gap, gap.primal
-        if gap.gap <= tol * gap.primal:
+        self.proof = self.proved("tol")
+        self.gap, self.primal = self.proof.gap.gap, self.proof.gap.primal
+        if self.gap <= tol * self.primal:
             return True
         self.refresh()
         return False

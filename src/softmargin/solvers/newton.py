@@ -30,15 +30,16 @@ from softmargin.solvers.problem import Problem, Solution, added_up
 
 GRAM_WIDTH = 2500  # a d x d matrix, or a block of free rows, up to 50 MB
 BLOCK_ROWS = 2048
-SHARE = 0.25  # of the gap, that the gradient may have when the smoothing is tightened
+SHARE = 0.5  # of the gap, that the gradient may have when the smoothing is tightened
 GROW = 4.0  # how much tighter
+MOST_STEPS, SOFTEN = 30, 64.0  # a round that takes so many steps was too stiff, so many times
 EXACT_ENOUGH = 0.1  # of the first derivative, where a line search may stop
 MOST_CONJUGATE_STEPS = 500
 ENTRY_FLOPS = 15  # products of matrices that take as long as two entries of a sparse row
 FLOPS_A_NUMBER = 20  # products of matrices that take as long as one number of a pass
 # The first and the last stiffness, as far as sum price |row|^2 allows: too soft takes more rounds, too stiff and the
 # rounding of a margin moves its dual.  A sum, so that k copies of a row and one row of weight k take the same steps.
-FIRST_TRACE, LAST_TRACE, STIFFEST = 1e9, 1e16, 1e6
+FIRST_TRACE, LAST_TRACE, STIFFEST = 1e8, 1e16, 1e6
 PRECISION = "precision of float64"
 STALLED = 12  # tightenings without a smaller gap: the end of what float64 can tell
 
@@ -73,6 +74,11 @@ def stiffnesses(trace: float, required: np.ndarray) -> tuple[float, float]:
     unit, trace = float(required.max()) or 1.0, max(trace, 1e-300)
     first = min(1.0 / unit, FIRST_TRACE / trace)
     return first, max(first, min(STIFFEST / unit, LAST_TRACE / trace))
+
+
+def stiffer(stiffness: float, stiffest: float, steps: int) -> float:
+    """The stiffness of the next round, after one of so many steps."""
+    return stiffness / SOFTEN if steps == MOST_STEPS else min(stiffness * GROW, stiffest)
 
 
 @dataclass
@@ -139,7 +145,7 @@ class RowNewton:
                 if self.passes >= max_passes:
                     return "max_passes"
                 half = 0.5 * float(gradient @ gradient)
-                if half <= SHARE * residual or half <= 1e-30 * self.best.primal or steps == 50:
+                if half <= SHARE * residual or half <= 1e-30 * self.best.primal or steps == MOST_STEPS:
                     break
                 gradient, residual = self.step(smoothing, gradient)
                 steps += 1
@@ -148,7 +154,7 @@ class RowNewton:
                 return PRECISION
             if not self.problem.squared:
                 np.copyto(self.centre, self.dual)
-                self.stiffness = min(self.stiffness * GROW, self.stiffest)
+                self.stiffness = stiffer(self.stiffness, self.stiffest, steps)
             if self.drifts:
                 self.refresh()
 
@@ -177,9 +183,10 @@ class RowNewton:
         over_ranges(part, self.problem.size, self.numbers)
         self.passes += 1.0
         linear, quadratic = float(self.w @ direction), float(direction @ direction)
-        accept = -EXACT_ENOUGH * float(gradient @ direction)
+        slope_here = float(gradient @ direction)
         slope = self.slope_balanced if self.problem.free_bias and self.free == 0 else self.slope
-        length = search(slope(smoothing, self.change, linear, quadratic), 1.0, accept)
+        along = slope(smoothing, self.change, linear, quadratic)
+        length = search(along, 1.0, -EXACT_ENOUGH * slope_here, slope_here)
         self.w += length * direction
         self.bias += length * bias_change
         return self.balance_and_settle(smoothing, length)
