@@ -36,21 +36,20 @@ NEARLY_DONE, PATIENCE = 0.2, 1.2  # of Newton's time still to go: the trial goes
 
 def solve_auto(problem: Problem, tol: float, max_passes: float, rng: np.random.Generator) -> tuple[Solution, str]:
     """The answer of ``solve_dual``, or of ``solve_newton`` going on from there; and who found it."""
-    run = RowDescent(problem, rng)
-    rows, n = problem.constraints.rows, problem.size
-    visit = VISIT[layout(rows)] * stored_numbers(rows) + VISIT_ROW * n
-
-    def free() -> float:
-        dual, price = run.dual, problem.constraints.price
-        return float(np.sum((dual > 0) & (dual < price))) if not problem.squared else float(np.sum(dual > 0))
-
-    trial = Trial(run, tol, visit, lambda: newton_nanoseconds(problem, tol, free() if run.looks else n / 2))
-    if trial.newton() < WORTH_A_TRIAL:
+    rows, n, price = problem.constraints.rows, problem.size, problem.constraints.price
+    if newton_nanoseconds(problem, tol, n / 2) < WORTH_A_TRIAL:
         return solve_newton(problem, tol, max_passes), "newton"
-    solution = run.solve(tol, max_passes, trial.is_lost)
+
+    def newton(run: Descent) -> float:
+        ceiling = np.inf if problem.squared else price
+        free = np.count_nonzero((run.dual > 0) & (run.dual < ceiling)) if run.looks else n / 2
+        return newton_nanoseconds(problem, tol, float(free))
+
+    visit = VISIT[layout(rows)] * stored_numbers(rows) + VISIT_ROW * n
+    solution = Trial(RowDescent(problem, rng), tol, visit, newton).solve(max_passes)
     if solution.reason != TIRED:
         return solution, "dual"
-    # Newton counts on from the passes made.
+    # Newton counts on from the passes made; the trial and its arrays are gone.
     return solve_newton(problem, tol, max_passes, start=solution), "newton"
 
 
@@ -58,13 +57,11 @@ def solve_classes_auto(
     problem: ClassProblem, tol: float, max_passes: float, rng: np.random.Generator
 ) -> tuple[Solution, str]:
     """The same for rows with classes; Newton is no choice where its matrix is too large to be written out."""
-    run = ClassDescent(problem, rng)
-    rows, n, classes = problem.constraints.rows, problem.size, problem.classes
-    visit = (VISIT[layout(rows)] * stored_numbers(rows) + VISIT_CLASS * n) * classes
-    trial = Trial(run, tol, visit, lambda: class_newton_nanoseconds(problem, tol))
-    if trial.newton() < WORTH_A_TRIAL:
+    rows, newton = problem.constraints.rows, class_newton_nanoseconds(problem, tol)
+    if newton < WORTH_A_TRIAL:
         return solve_classes(problem, tol, max_passes), "newton"
-    solution = run.solve(tol, max_passes, trial.is_lost)
+    visit = (VISIT[layout(rows)] * stored_numbers(rows) + VISIT_CLASS * problem.size) * problem.classes
+    solution = Trial(ClassDescent(problem, rng), tol, visit, lambda _: newton).solve(max_passes)
     if solution.reason != TIRED:
         return solution, "dual"
     return solve_classes(problem, tol, max_passes, start=solution), "newton"
@@ -77,11 +74,16 @@ class Trial:
     run: Descent
     tol: float
     visit_nanoseconds: float  # a visit to every row
-    newton: Callable[[], float]  # nanoseconds that Newton would take, without the calls it makes
+    newton: Callable[[Descent], float]  # nanoseconds that Newton would take, without the calls it makes
+
+    def solve(self, max_passes: float) -> Solution:
+        """The descent's answer, however good it is when the trial ends."""
+        return self.run.solve(self.tol, max_passes, self.is_lost)
 
     def is_lost(self) -> bool:
-        """Asked after every look."""
-        newton, spent, left = self.newton() + NEWTON_CALLS, self.cost(self.run.passes, self.run.visits), self.left()
+        """Asked after every look; plans the next one where the trial goes on."""
+        newton, left = self.newton(self.run) + NEWTON_CALLS, self.left()
+        spent = self.cost(self.run.passes, self.run.visits)
         if left > HOPELESS * newton:
             return True
         allowed = newton * (1.0 - spent / (LONGEST_TRIAL * newton))
