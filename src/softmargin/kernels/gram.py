@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
+from softmargin.kernels.constraints import of
 from softmargin.kernels.rows import ANY_ORDER, ONE, DenseRows, PairRows, SparseRows, as_vector, is_kind
 
 
@@ -68,7 +69,7 @@ def add_gram(rows, free, rate, start, stop, gram):
     for i in range(start, stop):
         count = entries(rows, free[i], width, places, values)
         for a in range(count):
-            value, row = rate[i] * values[a], places[a]
+            value, row = of(rate, i) * values[a], places[a]
             for b in range(a + 1):
                 column = places[b]
                 if column <= row:

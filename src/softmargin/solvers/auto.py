@@ -35,6 +35,17 @@ HOPELESS = 2.0  # times Newton's time still to go: the trial ends at once
 
 def solve_auto(problem: Problem, tol: float, max_passes: float, rng: np.random.Generator) -> tuple[Solution, str]:
     """The answer of ``solve_dual``, or of ``solve_newton`` going on from there; and who found it."""
+    solution = _tried(problem, tol, max_passes, rng)
+    if solution is None:
+        return solve_newton(problem, tol, max_passes), "newton"
+    if solution.reason != TIRED:
+        return solution, "dual"
+    # Newton counts on from the passes made.
+    return solve_newton(problem, tol, max_passes, start=solution), "newton"
+
+
+def _tried(problem: Problem, tol: float, max_passes: float, rng: np.random.Generator) -> Solution | None:
+    """How far a descent came, of which nothing else is kept; none where Newton is sure to be quick."""
     run = RowDescent(problem, rng)
     rows, n = problem.constraints.rows, problem.size
     visit = VISIT[layout(rows)] * stored_numbers(rows) + VISIT_ROW * n
@@ -44,13 +55,7 @@ def solve_auto(problem: Problem, tol: float, max_passes: float, rng: np.random.G
         return float(np.sum((dual > 0) & (dual < price))) if not problem.squared else float(np.sum(dual > 0))
 
     trial = Trial(run, tol, visit, lambda: newton_nanoseconds(problem, tol, free() if run.looks else n / 2))
-    if trial.newton() < WORTH_A_TRIAL:
-        return solve_newton(problem, tol, max_passes), "newton"
-    solution = run.solve(tol, max_passes, trial.is_lost)
-    if solution.reason != TIRED:
-        return solution, "dual"
-    # Newton counts on from the passes made.
-    return solve_newton(problem, tol, max_passes, start=solution), "newton"
+    return None if trial.newton() < WORTH_A_TRIAL else run.solve(tol, max_passes, trial.is_lost)
 
 
 def solve_classes_auto(
