@@ -70,13 +70,15 @@ class Answer:
 def solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) -> Answer:
     """Solve ``batch``, constraints whose prices hold all their copies but not C; for a finite C they may be short.
 
-    ``stream`` are the same constraints with the price of one copy, and ``order`` names each copy once.
+    ``stream`` are the same constraints with the price of one copy, and ``order`` names each copy once.  Where it is
+    the batch itself, its prices are used up.
     """
+    own = batch.price if stream is batch else None  # handed over for good: no second array
     batch = batch._replace(rows=lean(batch.rows))
     with one_blas_thread():
         if task.hard:
             return _solve_hard(task, batch, plan)
-        batch = batch._replace(price=task.C * batch.price)
+        batch = batch._replace(price=np.multiply(batch.price, task.C, out=own))
         return _solve(task, stream, batch, plan, order)
 
 

@@ -83,6 +83,7 @@ class _Best:
     bias: float = 0.0
     gap: float = np.inf
     primal: float = 0.0
+    present: bool = False  # the run's own: a copy is made when these are about to change
 
 
 class RowNewton:
@@ -122,8 +123,15 @@ class RowNewton:
         self.best = _Best(start.w, start.dual, self.bias, start.gap.gap, start.gap.primal)
         self.passes += start.passes + 1.0
 
+    def _keep_best(self) -> None:
+        """Before weights or duals change: the best ones may be these."""
+        best = self.best
+        if best.present:
+            best.w, best.dual[:], best.present = self.w.copy(), self.dual, False
+
     def proved(self, reason: str) -> Solution:
         """The best weights and their proof, which is written where no gradient and no step is under way."""
+        self._keep_best()
         best, room = self.best, Room(self.best.dual, self.change, (self.gradient,))
         return solution_at(self.problem, best.w, best.bias, best.dual, self.passes, reason, room)
 
@@ -187,6 +195,7 @@ class RowNewton:
         accept = -EXACT_ENOUGH * float(gradient @ direction)
         slope = self.slope_balanced if self.problem.free_bias and self.free == 0 else self.slope
         length = search(slope(smoothing, linear, quadratic), 1.0, accept)
+        self._keep_best()
         daxpy(direction, self.w, a=length)
         self.bias += length * bias_change
         return self.balance_and_settle(smoothing, length, direction)
@@ -244,6 +253,7 @@ class RowNewton:
         self, smoothing: Smoothing, length: float, spare: np.ndarray | None = None
     ) -> tuple[np.ndarray, float]:
         """Move the margins, balance a free intercept, and bring dual and gap up to date; gradient and residual."""
+        self._keep_best()
         shift = 0.0
         if self.problem.free_bias:
             shift = search(self.slope_of_bias(smoothing, length), 0.0)
@@ -264,7 +274,7 @@ class RowNewton:
         gradient = np.subtract(self.w, self.from_dual, out=self.gradient)
         gap, best = residual + 0.5 * float(gradient @ gradient), self.best
         if gap < best.gap:
-            best.w[:], best.dual[:], best.bias, best.gap = self.w, self.dual, self.bias, gap
+            best.w, best.bias, best.gap, best.present = self.w, self.bias, gap, True
             best.primal = 0.5 * float(self.w @ self.w) + loss
         return gradient, float(residual)
 
@@ -276,7 +286,8 @@ class RowNewton:
         # No step is under way: what it would change is room for the numbers of the free rows.
         free = self.change.view(np.uint32 if self.problem.size < 2**32 else np.uint64)[: self.free]
         free_rows(smoothing, self.dual, free)
-        rate, mean = smoothing.stiffness * (price[free] if price.size > 1 else price), np.zeros(0)
+        rate, mean = price[free] if price.size > 1 else price.copy(), np.zeros(0)
+        rate *= smoothing.stiffness
         if self.problem.free_bias:
             mean = np.zeros(width)
             sum_rows(rows, free, rate, 0, free.size, mean)
@@ -317,7 +328,7 @@ class RowNewton:
                 gram += block[: last - first].T @ block[: last - first]
             return gram
 
-        root = rate if by_entry else np.sqrt(rate)
+        root = rate if by_entry else np.sqrt(rate, out=rate)  # not wanted any more as they are
         mean = mean if mean.size else np.zeros(width)
         work = stored * stored * ENTRY_FLOPS if by_entry else width * width
         parts = over_ranges(part, free.size, int(free.size * work / FLOPS_A_NUMBER))
