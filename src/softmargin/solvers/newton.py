@@ -31,7 +31,8 @@ from softmargin.solvers.parallel import over_ranges
 from softmargin.solvers.problem import Blanks, Problem, Solution, added_up
 
 GRAM_WIDTH = 2500  # a d x d matrix, or a block of free rows, up to 50 MB
-BLOCK_ROWS = 2048
+BLOCK_ROWS, BLOCK_NUMBERS = 512, 100_000  # rows written out at once: so many, or more where they are short
+STRIP = 256  # columns multiplied at once
 SHARE = 0.25  # of the gap, that the gradient may have when the smoothing is tightened
 GROW = 4.0  # how much tighter
 EXACT_ENOUGH = 0.1  # of the first derivative, where a line search may stop
@@ -321,11 +322,11 @@ class RowNewton:
             if by_entry:
                 add_gram(rows, free, rate, start, stop, gram)
                 return gram
-            block = np.empty((min(BLOCK_ROWS, stop - start), width))
+            block = np.empty((min(max(BLOCK_ROWS, BLOCK_NUMBERS // width), stop - start), width))
             for first in range(start, stop, len(block)):
                 last = min(stop, first + len(block))
                 gather(rows, free, root, mean, first, last, block)
-                gram += block[: last - first].T @ block[: last - first]
+                add_lower(block[: last - first], gram)
             return gram
 
         root = rate if by_entry else np.sqrt(rate, out=rate)  # not wanted any more as they are
@@ -334,9 +335,12 @@ class RowNewton:
         parts = over_ranges(part, free.size, int(free.size * work / FLOPS_A_NUMBER))
         hessian = added_up(parts)
         if by_entry and self.problem.free_bias:
-            hessian -= total_of(rate, free) * np.outer(mean, mean)
+            scaled = total_of(rate, free) * mean
+            for a in range(width):
+                hessian[a] -= scaled[a] * mean
         hessian[np.diag_indices(width)] += 1.0
-        factor = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
+        # The lower half by rows is the upper half by columns, which is what the library takes without a copy.
+        factor = cho_factor(hessian.T, lower=False, overwrite_a=True, check_finite=False)
         return np.asarray(-cho_solve(factor, gradient))
 
     def _by_conjugate_gradients(
@@ -385,6 +389,12 @@ class RowNewton:
             along += scaled
         np.subtract(self.w, self.from_dual, out=gradient)
         return found
+
+
+def add_lower(block: np.ndarray, gram: np.ndarray) -> None:
+    """OUT ``gram``: the lower half of ``+= block' block``, strip by strip: half the products, and no second matrix."""
+    for start in range(0, len(gram), STRIP):
+        gram[start:, start : start + STRIP] += block[:, start:].T @ block[:, start : start + STRIP]
 
 
 def total_of(rate: np.ndarray, free: np.ndarray) -> float:
