@@ -22,7 +22,7 @@ from softmargin.kernels.band import (
     sum_squares,
     trace_of,
 )
-from softmargin.kernels.gram import add_gram
+from softmargin.kernels.gram import add_gram, add_lower
 from softmargin.kernels.sums import margins_of
 from softmargin.solvers.certificate import Room, solution_at
 from softmargin.solvers.interrupts import stop_if_interrupted
@@ -32,7 +32,6 @@ from softmargin.solvers.problem import Blanks, Problem, Solution, added_up
 
 GRAM_WIDTH = 2500  # a d x d matrix, or a block of free rows, up to 50 MB
 BLOCK_ROWS, BLOCK_NUMBERS = 512, 100_000  # rows written out at once: so many, or more where they are short
-STRIP = 256  # columns multiplied at once
 SHARE = 0.25  # of the gap, that the gradient may have when the smoothing is tightened
 GROW = 4.0  # how much tighter
 EXACT_ENOUGH = 0.1  # of the first derivative, where a line search may stop
@@ -389,12 +388,6 @@ class RowNewton:
             along += scaled
         np.subtract(self.w, self.from_dual, out=gradient)
         return found
-
-
-def add_lower(block: np.ndarray, gram: np.ndarray) -> None:
-    """OUT ``gram``: the lower half of ``+= block' block``, strip by strip: half the products, and no second matrix."""
-    for start in range(0, len(gram), STRIP):
-        gram[start:, start : start + STRIP] += block[:, start:].T @ block[:, start : start + STRIP]
 
 
 def total_of(rate: np.ndarray, free: np.ndarray) -> float:
