@@ -21,7 +21,7 @@ def class_numbers(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 def signs_of(numbers: np.ndarray) -> np.ndarray:
     """+1 for the second class and -1 for the first."""
-    return np.where(numbers == 1, 1.0, -1.0)
+    return np.where(numbers == 1, np.int8(1), np.int8(-1))
 
 
 def _shown(value: Any) -> Any:

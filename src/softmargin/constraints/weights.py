@@ -54,14 +54,13 @@ def importance(
         message = f"weighting={weighting!r}: pass one of {', '.join(WEIGHTINGS)}"
         raise ValueError(message)
     required = numbers_of(margin, count, "margin")
-    ones = np.ones(count)
     if weight is None:
-        return Importance(required, ones, None)
+        return Importance(required, np.ones(count), None)
     weight = numbers_of(weight, count, name)
     if weighting == "slack":
         return Importance(required, weight, None)
     if weighting == "margin":
-        return Importance(required * weight, ones, None)
+        return Importance(required * weight, np.ones(count), None)
     copies = np.rint(weight)
     if np.any(uneven := (copies != weight) | (weight > MOST_COPIES)):
         row = int(np.argmax(uneven))
@@ -70,7 +69,7 @@ def importance(
             "times; pass weighting='slack' to scale its price instead"
         )
         raise ValueError(message)
-    return Importance(required, ones, copies.astype(np.int64))
+    return Importance(required, np.ones(count), copies.astype(np.int64))
 
 
 def numbers_of(values: Any, count: int, name: str) -> np.ndarray:

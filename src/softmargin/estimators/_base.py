@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from softmargin.constraints.weights import LARGEST, WEIGHTINGS, Importance
 from softmargin.data.matrix import rows_of
 from softmargin.estimators._inputs import is_number, read_matrix, read_seed
+from softmargin.kernels.constraints import Constraints
 from softmargin.kernels.rows import DenseRows, SparseRows
 from softmargin.schedules import steps_of
 from softmargin.solvers.certificate import Certificate
@@ -97,6 +98,13 @@ class SoftMarginModel(BaseEstimator):
         C = float(self.C) if self.lam is None else 1.0 / (float(self.lam) * float(matter.whole_price.sum()))
         task = Task(self.solver, C, float(self.tol), float(self.max_passes), read_seed(self.random_state))
         return task, 1.0 / (C * matter.total)
+
+    def _handed_over(self, stream: Any, price: np.ndarray) -> tuple[Any, Any]:
+        """The constraints as a stream, and as a batch with these prices of all copies; where one will do, only that."""
+        batch = stream._replace(price=price)
+        if isinstance(batch, Constraints) and np.isfinite(self.C):
+            batch = batch.short()
+        return (stream if self.solver == "online" else batch), batch
 
     def _order(self, matter: Importance) -> np.ndarray:
         """The order in which a stream meets its constraints; other solvers have their own, and it takes memory."""

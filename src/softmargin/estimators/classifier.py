@@ -107,12 +107,12 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
             task, lam = self._task(matter)
             plan = self._plan(lam, self._width(), **self._shape(classes))
             stream = self._constraints(rows, numbers, matter, factors)
-            batch = stream
-            if matter.copies is not None:
-                batch = stream._replace(price=matter.whole_price * factors[numbers])
-            del y, numbers  # as long as all rows: solvers have no use for them
+            price = stream.price if matter.copies is None else matter.whole_price * factors[numbers]
+            stream, batch = self._handed_over(stream, price)
+            met, order = matter.total, self._order(matter)
+            del y, numbers, matter, price  # as long as all rows: solvers have no use for them
             try:
-                self._conclude(matter.total, lambda: solve(task, stream, batch, plan, self._order(matter)))
+                self._conclude(met, lambda: solve(task, stream, batch, plan, order))
             except InfeasibleError as error:
                 raise error.named(classes) from None
             self.classes_ = classes

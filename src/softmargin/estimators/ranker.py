@@ -85,8 +85,8 @@ class SoftMarginRanker(SoftMarginModel):
             if pairs.shape[0] == 0:
                 message = f"y has no two different grades within a group (n_samples = {y.size}): nothing to compare"
                 raise ValueError(message)
-            matter = importance(pairs.shape[0], weight, self.weighting, name="sample_weight")
-            self._solve(rows, pairs, matter, "sample_weight")
+            count = pairs.shape[0]
+            self._solve(rows, pairs, importance(count, weight, self.weighting, name="sample_weight"), "sample_weight")
         self._warn_unless_converged()
         return self
 
@@ -107,8 +107,10 @@ class SoftMarginRanker(SoftMarginModel):
         matter.refuse_nothing(name)
         task, lam = self._task(matter)
         plan = self._plan(lam, int(self.n_features_in_))
-        batch = stream._replace(price=matter.whole_price)
-        self._conclude(matter.total, lambda: solve(task, stream, batch, plan, self._order(matter)))
+        stream, batch = self._handed_over(stream, matter.whole_price)
+        met, order = matter.total, self._order(matter)
+        del matter
+        self._conclude(met, lambda: solve(task, stream, batch, plan, order))
         self.support_pairs_ = pairs[self.support_].astype(np.int64)
 
     @StreamMethod
@@ -174,4 +176,4 @@ class SoftMarginRanker(SoftMarginModel):
 
 def _constraints(rows: DenseRows | SparseRows, pairs: np.ndarray, matter: Importance) -> Constraints:
     compared = pair_rows(rows, pairs, row_count(rows))
-    return Constraints(compared, np.ones(matter.price.size), matter.required, matter.price)
+    return Constraints(compared, np.ones(matter.price.size, dtype=np.int8), matter.required, matter.price)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from softmargin.kernels.constraints import of
 from softmargin.kernels.online import look_ahead, look_beside
 from softmargin.kernels.rows import add_scaled, dot, squared_norm
 
@@ -20,11 +21,15 @@ def best_dual(old, short, length2, price, squared):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def shuffle(order, words):
-    """OUT ``order[:words.shape[0]]``: in random order, given a random word below 2^32 for each (Fisher and Yates)."""
-    for i in range(words.shape[0] - 1, 0, -1):
-        j = (np.uint64(words[i]) * np.uint64(i + 1)) >> np.uint64(32)
-        order[i], order[j] = order[j], order[i]
+def shuffle(order, start, words):
+    """OUT ``order``: places from ``start`` on drawn from those up to them, by a random word below 2^32 for each.
+
+    From the last places to the first, all of them are then in random order (Fisher and Yates).
+    """
+    for i in range(words.shape[0] - 1, -1, -1):
+        place = start + i
+        j = (np.uint64(words[i]) * np.uint64(place + 1)) >> np.uint64(32)
+        order[place], order[j] = order[j], order[place]
 
 
 class Visit(NamedTuple):
@@ -49,16 +54,18 @@ def descend(constraints, length2, squared, bias, order, active, clear, dual, w):
     """
     rows, signs, requires, prices = constraints
     steepest, gap, won, i = 0.0, 0.0, 0.0, 0
+    several = requires.shape[0] > 1 or prices.shape[0] > 1
     while i < active:
         look_ahead(rows, order, i)
         look_beside(signs, order, i)
-        look_beside(requires, order, i)
-        look_beside(prices, order, i)
+        if several:
+            look_beside(requires, order, i)
+            look_beside(prices, order, i)
         look_beside(length2, order, i)
         look_beside(dual, order, i)
         t = order[i]
-        sign, old, price = signs[t], dual[t], prices[t]
-        short = requires[t] - sign * (dot(rows, t, w) + bias)
+        sign, old, price = np.float64(signs[t]), dual[t], of(prices, t)
+        short = of(requires, t) - sign * (dot(rows, t, w) + bias)
         soft = 0.5 / price if squared else 0.0
         short -= soft * old
         out = -short if old == 0.0 else (short if old == price and not squared else -np.inf)
@@ -100,7 +107,7 @@ def sort_out(constraints, squared, margins, share, order, dual):
     first, last, clear = 0, dual.shape[0], 0.0
     for again in range(2):
         for t in range(dual.shape[0]):
-            short, price, old = requires[t] - margins[t], prices[t], dual[t]
+            short, price, old = of(requires, t) - margins[t], of(prices, t), dual[t]
             if price == 0.0:
                 out = np.inf
             else:
@@ -129,6 +136,13 @@ class Line(NamedTuple):
     along: np.ndarray
     w_along: np.ndarray
     step: float
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_two(w, one, w_one, other, w_other):
+    """OUT ``w``: ``+= one w_one + other w_other``."""
+    for j in range(w.shape[0]):
+        w[j] += one * w_one[j] + other * w_other[j]
 
 
 # What follows takes a table with one column a class, so that it serves rows with classes too.
@@ -166,7 +180,7 @@ def softness(rows, prices, one, other):
     for i in range(rows.shape[0]):
         t = rows[i]
         if one[t] != 0.0:
-            total += one[t] * other[t] * (0.5 / prices[t])
+            total += one[t] * other[t] * (0.5 / of(prices, t))
     return total
 
 
@@ -181,12 +195,12 @@ def fold_back(constraints, length2, squared, bias, line, share, w):
     for i in range(line.rows.shape[0]):
         t = line.rows[i]
         here = line.dual[t] - line.change[t] + line.step * line.along[t]
-        inside = max(0.0, here) if squared else min(max(0.0, here), prices[t])
+        inside = max(0.0, here) if squared else min(max(0.0, here), of(prices, t))
         back = inside - here
         if back != 0.0:
-            sign = signs[t]
-            soft = 0.5 / prices[t] if squared else 0.0
-            short = requires[t] - sign * (dot(rows, t, w) + bias) - soft * here
+            sign = np.float64(signs[t])
+            soft = 0.5 / of(prices, t) if squared else 0.0
+            short = of(requires, t) - sign * (dot(rows, t, w) + bias) - soft * here
             won += back * (short - 0.5 * back * (length2[t] + soft))
             lost += back * (sign * dot(rows, t, line.w_along) + soft * line.along[t])
             add_scaled(rows, t, share * back * sign, w)
@@ -200,4 +214,4 @@ def go_along(prices, squared, line):
     for i in range(line.rows.shape[0]):
         t = line.rows[i]
         here = dual[t] - line.change[t] + line.step * line.along[t]
-        dual[t] = max(0.0, here) if squared else min(max(0.0, here), prices[t])
+        dual[t] = max(0.0, here) if squared else min(max(0.0, here), of(prices, t))

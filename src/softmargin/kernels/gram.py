@@ -1,4 +1,4 @@
-"""The sum of the outer products of sparse rows, without writing a row out: the square of what is stored, not of d."""
+"""The sum of the outer products of rows: of sparse ones without writing them out, of dense ones block by block."""
 
 from typing import Any
 
@@ -6,7 +6,10 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
+from softmargin.kernels.constraints import of
 from softmargin.kernels.rows import ANY_ORDER, ONE, DenseRows, PairRows, SparseRows, as_vector, is_kind
+
+STRIP = 256  # columns multiplied at once
 
 
 def entries(rows: Any, t: Any, width: Any, places: Any, values: Any) -> Any:
@@ -68,7 +71,7 @@ def add_gram(rows, free, rate, start, stop, gram):
     for i in range(start, stop):
         count = entries(rows, free[i], width, places, values)
         for a in range(count):
-            value, row = rate[i] * values[a], places[a]
+            value, row = of(rate, i) * values[a], places[a]
             for b in range(a + 1):
                 column = places[b]
                 if column <= row:
@@ -77,3 +80,9 @@ def add_gram(rows, free, rate, start, stop, gram):
                     gram[column, row] += value * values[b]
                 if column == row and a != b:  # a place that comes twice meets itself in both orders
                     gram[row, row] += value * values[b]
+
+
+def add_lower(block: np.ndarray, gram: np.ndarray) -> None:
+    """OUT ``gram``: the lower half of ``+= block' block``, strip by strip: half the products, and no second matrix."""
+    for start in range(0, len(gram), STRIP):
+        gram[start:, start : start + STRIP] += block[:, start:].T @ block[:, start : start + STRIP]

@@ -6,6 +6,7 @@ Each kernel takes a range of constraints, so that two threads can share the work
 import numpy as np
 from numba import njit
 
+from softmargin.kernels.constraints import of
 from softmargin.kernels.rows import add_scaled, dot
 
 
@@ -39,18 +40,18 @@ def gap_terms(required, price, squared, margins, dual, start, stop):
     """
     loss, gain, residual = 0.0, 0.0, 0.0
     for t in range(start, stop):
-        short = required[t] - margins[t]
+        short, most, worth = of(required, t) - margins[t], of(price, t), dual[t]
         slack = max(0.0, short)
         if squared:
-            loss += price[t] * slack * slack
-            conjugate = dual[t] * dual[t] / (4.0 * price[t]) if price[t] > 0.0 else 0.0
-            gain += dual[t] * required[t] - conjugate
-            if short > 0.0 and price[t] > 0.0:
-                residual += price[t] * (short - dual[t] / (2.0 * price[t])) ** 2
+            loss += most * slack * slack
+            conjugate = worth * worth / (4.0 * most) if most > 0.0 else 0.0
+            gain += worth * of(required, t) - conjugate
+            if short > 0.0 and most > 0.0:
+                residual += most * (short - worth / (2.0 * most)) ** 2
             else:
-                residual += conjugate - dual[t] * short
+                residual += conjugate - worth * short
         else:
-            loss += price[t] * slack
-            gain += dual[t] * required[t]
-            residual += (price[t] - dual[t]) * short if short > 0.0 else -dual[t] * short
+            loss += most * slack
+            gain += worth * of(required, t)
+            residual += (most - worth) * short if short > 0.0 else -worth * short
     return loss, gain, residual

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softmargin.solvers.problem import Gap, Problem, Solution
+from softmargin.solvers.problem import Gap, Problem, Solution, Spare
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,14 @@ def distance_bound(gap: float, apart: float) -> float:
     return 0.5 * (apart + float(np.sqrt(max(0.0, 4.0 * gap - apart * apart))))
 
 
-def feasible(problem: Problem, dual: np.ndarray) -> np.ndarray:
+def feasible(problem: Problem, dual: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """The nearest thing to ``dual`` that proves something: inside its box, balanced where an intercept is free."""
     price, sign = problem.constraints.price, problem.constraints.sign
-    dual = np.maximum(dual, 0.0) if problem.squared else np.clip(dual, 0.0, price)
+    dual = np.maximum(dual, 0.0, out=out)
     if problem.squared:
-        dual[price <= 0] = 0.0
+        np.copyto(dual, 0.0, where=price <= 0)
+    else:
+        np.minimum(dual, price, out=dual)
     if problem.free_bias:
         sums = [(side, float(np.sum(dual, where=side))) for side in (sign > 0, sign < 0)]
         lighter = min(total for _, total in sums)
@@ -69,10 +71,12 @@ def feasible(problem: Problem, dual: np.ndarray) -> np.ndarray:
     return dual
 
 
-def measure(problem: Problem, w: np.ndarray, bias: float, dual: np.ndarray) -> Gap:
+def measure(
+    problem: Problem, w: np.ndarray, bias: float, dual: np.ndarray, room: np.ndarray | None = None, spare: Spare = ()
+) -> Gap:
     """The gap between weights and a feasible dual, from the data alone."""
-    margins = problem.margins(w, bias)
-    w_dual, _ = problem.weights(dual)
+    margins = problem.margins(w, bias, room)
+    w_dual, _ = problem.weights(dual, spare)
     loss, gain, residual = problem.gap_terms(margins, dual)
     dual_value = gain - 0.5 * float(w_dual @ w_dual)
     w_dual -= w
@@ -86,7 +90,22 @@ def measure(problem: Problem, w: np.ndarray, bias: float, dual: np.ndarray) -> G
     )
 
 
-def solution_at(problem: Problem, w: np.ndarray, bias: float, dual: np.ndarray, passes: float, reason: str) -> Solution:
+@dataclass(frozen=True)
+class Room:
+    """Where a proof may be written, so that it takes no memory: for the feasible dual, for margins, for weights."""
+
+    dual: np.ndarray | None = None  # may be the dual itself
+    margins: np.ndarray | None = None
+    weights: Spare = ()
+
+
+NO_ROOM = Room()
+
+
+def solution_at(
+    problem: Problem, w: np.ndarray, bias: float, dual: np.ndarray, passes: float, reason: str, room: Room = NO_ROOM
+) -> Solution:
     """These weights with what ``dual``, made feasible, proves about them."""
-    dual = feasible(problem, dual)
-    return Solution(w, float(bias), dual, measure(problem, w, float(bias), dual), passes, reason)
+    dual = feasible(problem, dual, room.dual)
+    gap = measure(problem, w, float(bias), dual, room.margins, room.weights)
+    return Solution(w, float(bias), dual, gap, passes, reason)

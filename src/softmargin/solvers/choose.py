@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from softmargin.data.matrix import lean
-from softmargin.kernels.constraints import ClassConstraints, Constraints
+from softmargin.kernels.constraints import ClassConstraints, Constraints, for_all
 from softmargin.solvers.auto import solve_auto, solve_classes_auto
 from softmargin.solvers.certificate import solution_at
 from softmargin.solvers.class_dual import solve_classes_dual
@@ -68,15 +68,17 @@ class Answer:
 
 
 def solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) -> Answer:
-    """Solve ``batch``, constraints whose prices hold all their copies but not C.
+    """Solve ``batch``, constraints whose prices hold all their copies but not C; for a finite C they may be short.
 
-    ``stream`` are the same constraints with the price of one copy, and ``order`` names each copy once.
+    ``stream`` are the same constraints with the price of one copy, and ``order`` names each copy once.  Where it is
+    the batch itself, its prices are used up.
     """
+    own = batch.price if stream is batch else None  # handed over for good: no second array
     batch = batch._replace(rows=lean(batch.rows))
     with one_blas_thread():
         if task.hard:
             return _solve_hard(task, batch, plan)
-        batch = batch._replace(price=task.C * batch.price)
+        batch = batch._replace(price=np.multiply(batch.price, task.C, out=own))
         return _solve(task, stream, batch, plan, order)
 
 
@@ -102,6 +104,7 @@ def _solve(task: Task, stream: Any, batch: Any, plan: Plan, order: np.ndarray) -
     if isinstance(batch, Constraints):
         return _solve_rows(task, stream, Problem(batch, plan.width, plan.squared, plan.free_bias), plan, order)
     if plan.form == "ovr":
+        batch = batch._replace(required=for_all(batch.required), price=for_all(batch.price))
         return _solve_each(task, stream, batch, plan, order)
     problem = ClassProblem(batch, plan.width, plan.classes, plan.form == "sum", plan.squared, plan.free_bias)
     if task.solver == "dual":
@@ -154,7 +157,7 @@ def _solve_each(task: Task, stream: ClassConstraints, batch: ClassConstraints, p
 
 
 def _each_class(batch: ClassConstraints, plan: Plan) -> list[Problem]:
-    signs = np.where(np.arange(plan.classes)[:, None] == batch.label, 1.0, -1.0)
+    signs = np.where(np.arange(plan.classes)[:, None] == batch.label, np.int8(1), np.int8(-1))
     return [
         Problem(Constraints(batch.rows, sign, batch.required, batch.price), plan.width, plan.squared, plan.free_bias)
         for sign in signs

@@ -12,9 +12,10 @@ from softmargin.kernels.constraints import ClassConstraints
 from softmargin.solvers.class_problem import ClassProblem, class_solution_at
 from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
-from softmargin.solvers.newton import EXACT_ENOUGH, MOST_STEPS, PRECISION, SHARE, STALLED, stiffer, stiffnesses
+from softmargin.solvers.newton import EXACT_ENOUGH, PRECISION, SHARE, STALLED
 from softmargin.solvers.parallel import over_ranges
 from softmargin.solvers.problem import Solution
+from softmargin.solvers.stiffness import MOST_STEPS, stiffer, stiffnesses
 
 DIRECT_UNKNOWNS = 1200  # weights of all classes for which the Newton matrix is written out
 BLOCK_ROWS = 16_384

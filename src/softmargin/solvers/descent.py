@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softmargin.kernels.coordinate import Line, Visit, changes_of_rows, copy_rows, shuffle, turn_rows
+from softmargin.kernels.coordinate import Line, Visit, add_two, changes_of_rows, copy_rows, shuffle, turn_rows
 from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.problem import Solution
 
@@ -16,6 +16,7 @@ MOST_VISITS = 20  # between two looks, or more until they are
 WORTH_A_LOOK = 2.0  # passes
 CLEAR = 0.1  # of the steepest slope: a corner that holds a row by more is not visited until the next look
 STALLED = 3  # looks without a smaller gap at a dual that no longer rises: the end of what float64 can tell
+WORDS = 2**16  # random numbers drawn at once
 MOST_RESTS = 15  # visits without a conjugate step after steps that led nowhere
 # A direction so small against the weights is rounding; so is the difference of two that are so close.
 ROUNDING, NEARLY_THE_SAME = 1e-24, 1e-6
@@ -42,12 +43,13 @@ class Descent(ABC):
     def __init__(self, size: int, classes: int, weights: Any, rng: np.random.Generator) -> None:
         shape = (size, classes) if classes else size
         self.rng, self.size, self.w = rng, size, weights
-        self.dual, self.margins, self.length2 = np.zeros(shape), np.zeros(shape), np.empty(size)
-        self.order = np.arange(size, dtype=np.uint64)
+        self.dual, self.length2 = np.zeros(shape), np.empty(size)
+        self.order = np.arange(size, dtype=np.uint32 if size < 2**32 else np.uint64)
         self.active, self.clear, self.passes, self.looks, self.looked = size, np.inf, 0.0, 0, 0.0
         self.visits, self.due, self.course = 0, np.inf, list[Point]()  # a look is due after so many passes
         self.moving = self.order  # rows whose duals may have changed since the last look
         self.change, self.along = np.zeros(shape), np.zeros(shape)
+        self.margins = self.change  # wanted at looks only, where no line is under way
         self.w_change, self.w_along = np.zeros_like(weights), np.zeros_like(weights)
         self.proof: Solution | None = None  # the last, of a gap that seemed small enough
         self.bend, self.left, self.rests, self.resting = 0.0, 0.0, 0, 0
@@ -143,7 +145,9 @@ class Descent(ABC):
 
     def visit(self) -> Visit:
         """The active rows once, in random order."""
-        shuffle(self.order, self.rng.integers(0, 2**32, self.active, dtype=np.uint32))  # thrice as quick as NumPy's
+        for stop in range(self.active, 0, -WORDS):  # thrice as quick as NumPy's
+            start = max(0, stop - WORDS)
+            shuffle(self.order, start, self.rng.integers(0, 2**32, stop - start, dtype=np.uint32))
         self.passes += self.active / self.size
         self.visits += 1
         self.active, met = self.descend(self.active, self.clear)
@@ -183,7 +187,7 @@ class Descent(ABC):
         self.w_along += self.w_change
         self.bend = self.product(self.along, self.w_along, self.along, self.w_along)
         line = Line(self.moving, self.dual, self.change, self.along, self.w_along, slope / self.bend)
-        self.w += line.step * self.w_along - self.w_change
+        self.move_weights(line.step, -1.0)
         gained, lost = self.fold_back(line, 1.0)
         gained += line.step * (slope - 0.5 * line.step * self.bend)
         if gained >= won:
@@ -191,10 +195,14 @@ class Descent(ABC):
             self.left, self.rests = slope - line.step * self.bend - lost, 0
             return Visit(first.steepest, first.gap, gained)
         self.fold_back(line, -1.0)
-        self.w += self.w_change - line.step * self.w_along
+        self.move_weights(-line.step, 1.0)
         self.bend, self.rests = 0.0, min(2 * self.rests + 1, MOST_RESTS)
         self.resting = self.rests
         return Visit(first.steepest, first.gap, won)
+
+    def move_weights(self, along: float, change: float) -> None:
+        """So many times along the line, and so many times what the last visits changed."""
+        add_two(self.w.reshape(-1), along, self.w_along.reshape(-1), change, self.w_change.reshape(-1))
 
     def product(self, one: np.ndarray, w_one: np.ndarray, other: np.ndarray, w_other: np.ndarray) -> float:
         """How much the value of the dual bends along two directions."""

@@ -5,7 +5,7 @@ import numpy as np
 from softmargin.data.matrix import stored_numbers, with_constant
 from softmargin.kernels.coordinate import Line, Visit, descend, fold_back, go_along, lengths2, softness, sort_out
 from softmargin.kernels.sums import margins_of
-from softmargin.solvers.certificate import solution_at
+from softmargin.solvers.certificate import Room, solution_at
 from softmargin.solvers.descent import CLEAR, Descent, bias_column
 from softmargin.solvers.parallel import over_ranges
 from softmargin.solvers.problem import Problem, Solution
@@ -51,7 +51,7 @@ class RowDescent(Descent):
         self.look()
 
     def refresh(self) -> None:
-        weights, flow = self.problem.weights(self.dual)
+        weights, flow = self.problem.weights(self.dual, (self.w_change, self.w_along))
         self.w[: self.problem.width], self.w[self.problem.width :] = weights, self.column * flow
         self.passes, self.bend = self.passes + 1.0, 0.0
 
@@ -90,5 +90,7 @@ class RowDescent(Descent):
         return int(sort_out(self.constraints, self.problem.squared, self.margins, CLEAR, self.order, self.dual))
 
     def proved(self, reason: str) -> Solution:
-        w = self.best_w[: self.problem.width].copy()
-        return solution_at(self.problem, w, self.best_bias, self.dual, self.passes, reason)
+        # No line is under way: what describes one is room for the proof.
+        room = Room(self.change, self.along, (self.w_change, self.w_along))
+        w = self.best_w[: self.problem.width]
+        return solution_at(self.problem, w, self.best_bias, self.dual, self.passes, reason, room)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.blas import daxpy
 
 from softmargin.data.matrix import stored_numbers
 from softmargin.kernels.band import (
@@ -16,30 +17,27 @@ from softmargin.kernels.band import (
     gather,
     settle,
     slope_along,
+    slope_of_bias,
     sum_rows,
     sum_squares,
     trace_of,
 )
-from softmargin.kernels.gram import add_gram
+from softmargin.kernels.gram import add_gram, add_lower
 from softmargin.kernels.sums import margins_of
-from softmargin.solvers.certificate import solution_at
+from softmargin.solvers.certificate import Room, solution_at
 from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
 from softmargin.solvers.parallel import over_ranges
-from softmargin.solvers.problem import Problem, Solution, added_up
+from softmargin.solvers.problem import Blanks, Problem, Solution, added_up
+from softmargin.solvers.stiffness import MOST_STEPS, stiffer, stiffnesses
 
 GRAM_WIDTH = 2500  # a d x d matrix, or a block of free rows, up to 50 MB
-BLOCK_ROWS = 2048
+BLOCK_ROWS, BLOCK_NUMBERS = 512, 100_000  # rows written out at once: so many, or more where they are short
 SHARE = 0.5  # of the gap, that the gradient may have when the smoothing is tightened
-GROW = 4.0  # how much tighter
-MOST_STEPS, SOFTEN = 30, 64.0  # a round that takes so many steps was too stiff, so many times
 EXACT_ENOUGH = 0.1  # of the first derivative, where a line search may stop
 MOST_CONJUGATE_STEPS = 500
 ENTRY_FLOPS = 15  # products of matrices that take as long as two entries of a sparse row
 FLOPS_A_NUMBER = 20  # products of matrices that take as long as one number of a pass
-# The first and the last stiffness, as far as sum price |row|^2 allows: too soft takes more rounds, too stiff and the
-# rounding of a margin moves its dual.  A sum, so that k copies of a row and one row of weight k take the same steps.
-FIRST_TRACE, LAST_TRACE, STIFFEST = 1e8, 1e16, 1e6
 PRECISION = "precision of float64"
 STALLED = 12  # tightenings without a smaller gap: the end of what float64 can tell
 
@@ -52,12 +50,10 @@ def solve_newton(problem: Problem, tol: float, max_passes: float, start: Solutio
                 price_t) is the slope of a smooth loss; Newton steps make w - sum dual_t z_t small; then the centre
                 moves to the dual and s grows.  The squared hinge is smooth as it is: one round.
     the proof   the dual of every step is feasible, so its gap costs nothing more
-    given       start  any solution, to go on from its dual
+    given       start  any solution, to go on from its dual; its arrays are used up
     Source      proximal point and augmented Lagrangian semismooth Newton: Yan and Li (2020), Niu et al. (2019)
     """
-    run = RowNewton(problem)
-    if start is not None:
-        run.begin_at(start)
+    run = RowNewton(problem, start)
     reason = "max_passes"
     try:
         reason = run.until(tol, max_passes)
@@ -65,20 +61,7 @@ def solve_newton(problem: Problem, tol: float, max_passes: float, start: Solutio
         reason = "interrupted"
     except np.linalg.LinAlgError:  # a Newton matrix that rounding has made singular
         reason = PRECISION
-    best = run.best
-    return solution_at(problem, best.w, best.bias, best.dual, run.passes, reason)
-
-
-def stiffnesses(trace: float, required: np.ndarray) -> tuple[float, float]:
-    """The first and the last stiffness: in proportion to what is required, for so is what constraints lack."""
-    unit, trace = float(required.max()) or 1.0, max(trace, 1e-300)
-    first = min(1.0 / unit, FIRST_TRACE / trace)
-    return first, max(first, min(STIFFEST / unit, LAST_TRACE / trace))
-
-
-def stiffer(stiffness: float, stiffest: float, steps: int) -> float:
-    """The stiffness of the next round, after one of so many steps."""
-    return stiffness / SOFTEN if steps == MOST_STEPS else min(stiffness * GROW, stiffest)
+    return run.proved(reason)
 
 
 @dataclass
@@ -90,22 +73,26 @@ class _Best:
     bias: float = 0.0
     gap: float = np.inf
     primal: float = 0.0
+    present: bool = False  # the run's own: a copy is made when these are about to change
 
 
 class RowNewton:
     """Newton steps over signed rows; ``until`` makes them for soft margins, ``solvers.hard`` for hard ones."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, start: Solution | None = None) -> None:
         n, d = problem.size, problem.width
         self.problem, self.constraints = problem, problem.constraints
         self.numbers = stored_numbers(self.constraints.rows)
-        self.w, self.from_dual, self.bias = np.zeros(d), np.zeros(d), 0.0
+        self.w, self.from_dual, self.gradient, self.bias = np.zeros(d), np.zeros(d), np.zeros(d), 0.0
         self.margins, self.dual, self.centre, self.change = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
         self.passes, self.most_passes, self.free, self.drifts = 0.0, np.inf, 0, False
-        self.best = _Best(self.w.copy(), self.dual.copy())
         self.stiffness, self.stiffest = 2.0, 2.0
         if not problem.squared:
             self.stiffness, self.stiffest = stiffnesses(self._trace(), self.constraints.required)
+        if start is None:
+            self.best = _Best(np.zeros(d), np.zeros(n))
+        else:
+            self._begin_at(start)
 
     def _trace(self) -> float:
         rows, _, _, price = self.constraints
@@ -117,14 +104,26 @@ class RowNewton:
         self.passes += 1.0
         return sum(over_ranges(part, self.problem.size, self.numbers))
 
-    def begin_at(self, start: Solution) -> None:
+    def _begin_at(self, start: Solution) -> None:
         """Go on from the dual of a solution."""
-        self.w, self.bias = start.w.copy(), float(start.bias)
-        self.margins = self.problem.margins(self.w, self.bias)
+        self.w[:], self.bias = start.w, float(start.bias)
+        self.problem.margins(self.w, self.bias, self.margins)
         if not self.problem.squared:
-            self.centre = start.dual.copy()
-        self.best = _Best(start.w.copy(), start.dual.copy(), self.bias, start.gap.gap, start.gap.primal)
+            self.centre[:] = start.dual
+        self.best = _Best(start.w, start.dual, self.bias, start.gap.gap, start.gap.primal)
         self.passes += start.passes + 1.0
+
+    def _keep_best(self) -> None:
+        """Before weights or duals change: the best ones may be these."""
+        best = self.best
+        if best.present:
+            best.w, best.dual[:], best.present = self.w.copy(), self.dual, False
+
+    def proved(self, reason: str) -> Solution:
+        """The best weights and their proof, which is written where no gradient and no step is under way."""
+        self._keep_best()
+        best, room = self.best, Room(self.best.dual, self.change, (self.gradient,))
+        return solution_at(self.problem, best.w, best.bias, best.dual, self.passes, reason, room)
 
     def smoothing(self) -> Smoothing:
         """What turns margins into duals in this round."""
@@ -160,14 +159,14 @@ class RowNewton:
 
     def refresh(self) -> None:
         """Margins and weights from the data again: they are carried along by their changes, which adds up errors."""
-        self.margins = self.problem.margins(self.w, self.bias)
-        self.from_dual, _ = self.problem.weights(self.dual)
+        self.problem.margins(self.w, self.bias, self.margins)
+        self.from_dual[:], _ = self.problem.weights(self.dual, (self.gradient,))
         self.passes += 2.0
 
     def holds(self, tol: float) -> bool:
         """Whether the best gap is small enough when worked out from the data; from now on drift is looked after."""
-        best = self.best
-        solution = solution_at(self.problem, best.w, best.bias, best.dual, self.passes, "")
+        best, solution = self.best, self.proved("")
+        np.subtract(self.w, self.from_dual, out=self.gradient)
         self.passes += 2.0
         best.gap, best.primal = solution.gap.gap, solution.gap.primal
         self.drifts = best.gap > tol * best.primal
@@ -185,57 +184,76 @@ class RowNewton:
         linear, quadratic = float(self.w @ direction), float(direction @ direction)
         slope_here = float(gradient @ direction)
         slope = self.slope_balanced if self.problem.free_bias and self.free == 0 else self.slope
-        along = slope(smoothing, self.change, linear, quadratic)
+        along = slope(smoothing, linear, quadratic)
         length = search(along, 1.0, -EXACT_ENOUGH * slope_here, slope_here)
-        self.w += length * direction
+        self._keep_best()
+        daxpy(direction, self.w, a=length)
         self.bias += length * bias_change
-        return self.balance_and_settle(smoothing, length)
+        return self.balance_and_settle(smoothing, length, direction)
 
     def slope(
-        self, smoothing: Smoothing, change: np.ndarray, linear: float, quadratic: float, margins: Any = None
+        self, smoothing: Smoothing, linear: float, quadratic: float, shift: float = 0.0
     ) -> Callable[[float], tuple[float, float]]:
         """The derivative of the smooth objective where the margins go by ``x * change``, and its own slope."""
-        margins = self.margins if margins is None else margins
 
         def derivative(x: float) -> tuple[float, float]:
-            def part(start: int, stop: int) -> tuple[float, float]:
-                pull, bend = slope_along(smoothing, margins, change, x, start, stop)
-                return float(pull), float(bend)
+            pull, bend = self._pulled(slope_along, smoothing, Move(self.change, x, shift))
+            return linear + quadratic * x - pull, quadratic + bend
 
-            parts = over_ranges(part, change.size, change.size)
-            return linear + quadratic * x - sum(pull for pull, _ in parts), quadratic + sum(bend for _, bend in parts)
+        return derivative
+
+    def slope_of_bias(self, smoothing: Smoothing, length: float) -> Callable[[float], tuple[float, float]]:
+        """The same in the intercept, where the margins have gone by ``length * change``."""
+
+        def derivative(x: float) -> tuple[float, float]:
+            pull, bend = self._pulled(slope_of_bias, smoothing, self._move(length, x))
+            return -pull, bend
 
         return derivative
 
     def slope_balanced(
-        self, smoothing: Smoothing, change: np.ndarray, linear: float, quadratic: float
+        self, smoothing: Smoothing, linear: float, quadratic: float
     ) -> Callable[[float], tuple[float, float]]:
         """As ``slope``, with the intercept at its best everywhere.
 
         Where nothing is free the best intercepts are an interval, which changes with the weights: one that stays where
         it is would stop every step at the first constraint that it runs into.
         """
-        signs = self.constraints.sign
 
         def derivative(x: float) -> tuple[float, float]:
-            margins = self.margins + x * change
-            shift = search(self.slope(smoothing, signs, 0.0, 0.0, margins), 0.0)
-            return self.slope(smoothing, change, linear + quadratic * x, quadratic, margins + shift * signs)(0.0)
+            shift = search(self.slope_of_bias(smoothing, x), 0.0)
+            return self.slope(smoothing, linear, quadratic, shift)(x)
 
         return derivative
 
-    def balance_and_settle(self, smoothing: Smoothing, length: float) -> tuple[np.ndarray, float]:
+    def _pulled(self, kernel: Callable[..., Any], smoothing: Smoothing, move: Move) -> tuple[float, float]:
+        """A kernel's pull and curvature over all constraints."""
+
+        def part(start: int, stop: int) -> tuple[float, float]:
+            pull, bend = kernel(smoothing, self.margins, self.constraints.sign, move, start, stop)
+            return float(pull), float(bend)
+
+        parts = over_ranges(part, self.problem.size, self.problem.size)
+        return sum(pull for pull, _ in parts), sum(bend for _, bend in parts)
+
+    def _move(self, length: float, shift: float) -> Move:
+        """Between steps ``change`` is room for anything: where nobody goes along it, it is not read."""
+        return Move(self.change if length else self.margins, length, shift)
+
+    def balance_and_settle(
+        self, smoothing: Smoothing, length: float, spare: np.ndarray | None = None
+    ) -> tuple[np.ndarray, float]:
         """Move the margins, balance a free intercept, and bring dual and gap up to date; gradient and residual."""
+        self._keep_best()
         shift = 0.0
         if self.problem.free_bias:
-            self.margins += length * self.change
-            length = 0.0
-            shift = search(self.slope(smoothing, self.constraints.sign, 0.0, 0.0), 0.0)
+            shift = search(self.slope_of_bias(smoothing, length), 0.0)
             self.bias += shift
-        move = Move(self.change, length, shift)
+        move = self._move(length, shift)
+        blank = Blanks(self.problem.width, (self.gradient,) if spare is None else (self.gradient, spare))
 
         def part(start: int, stop: int) -> tuple[np.ndarray, tuple[float, ...]]:
-            w = np.zeros(self.problem.width)
+            w = blank()
             sums = settle(self.constraints, smoothing, move, self.margins, self.dual, w, start, stop)
             return w, sums
 
@@ -244,24 +262,27 @@ class RowNewton:
         loss, _, residual, free, moved = np.sum([sums for _, sums in parts], axis=0)
         self.free = int(free)
         self.passes += moved / self.problem.size
-        gradient = self.w - self.from_dual
-        gap = residual + 0.5 * float(gradient @ gradient)
-        if gap < self.best.gap:
-            primal = 0.5 * float(self.w @ self.w) + loss
-            self.best = _Best(self.w.copy(), self.dual.copy(), self.bias, gap, primal)
+        gradient = np.subtract(self.w, self.from_dual, out=self.gradient)
+        gap, best = residual + 0.5 * float(gradient @ gradient), self.best
+        if gap < best.gap:
+            best.w, best.bias, best.gap, best.present = self.w, self.bias, gap, True
+            best.primal = 0.5 * float(self.w @ self.w) + loss
         return gradient, float(residual)
 
     def direction(self, smoothing: Smoothing, gradient: np.ndarray) -> tuple[np.ndarray, float]:
         """Solve ``(I + sum rate row row') direction = -gradient`` over the free rows, centred for a free intercept."""
-        width, rows = self.problem.width, self.constraints.rows
-        free = np.empty(self.free, dtype=np.uint64)
-        free_rows(smoothing, self.dual, free)
-        rate, mean = smoothing.stiffness * self.constraints.price[free], np.zeros(width)
-        if free.size == 0:
+        width, rows, price = self.problem.width, self.constraints.rows, self.constraints.price
+        if self.free == 0:
             return -gradient, 0.0
+        # No step is under way: what it would change is room for the numbers of the free rows.
+        free = self.change.view(np.uint32 if self.problem.size < 2**32 else np.uint64)[: self.free]
+        free_rows(smoothing, self.dual, free)
+        rate, mean = price[free] if price.size > 1 else price.copy(), np.zeros(0)
+        rate *= smoothing.stiffness
         if self.problem.free_bias:
+            mean = np.zeros(width)
             sum_rows(rows, free, rate, 0, free.size, mean)
-            mean /= rate.sum()
+            mean /= total_of(rate, free)
         self.passes += free.size / self.problem.size
         if free.size < width and free.size * width <= GRAM_WIDTH**2:
             found = self._by_rows(free, rate, mean, gradient)
@@ -274,7 +295,8 @@ class RowNewton:
     def _by_rows(self, free: np.ndarray, rate: np.ndarray, mean: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """Fewer free rows than columns: Woodbury's form."""
         block = np.empty((free.size, self.problem.width))
-        gather(self.constraints.rows, free, np.ones(free.size), mean, 0, free.size, block)
+        mean = mean if mean.size else np.zeros(self.problem.width)
+        gather(self.constraints.rows, free, np.ones(1), mean, 0, free.size, block)
         inner = block @ block.T
         inner[np.diag_indices(free.size)] += 1.0 / rate
         solved = cho_solve(cho_factor(inner, lower=True, overwrite_a=True, check_finite=False), block @ gradient)
@@ -290,57 +312,75 @@ class RowNewton:
             if by_entry:
                 add_gram(rows, free, rate, start, stop, gram)
                 return gram
-            block = np.empty((min(BLOCK_ROWS, stop - start), width))
+            block = np.empty((min(max(BLOCK_ROWS, BLOCK_NUMBERS // width), stop - start), width))
             for first in range(start, stop, len(block)):
                 last = min(stop, first + len(block))
                 gather(rows, free, root, mean, first, last, block)
-                gram += block[: last - first].T @ block[: last - first]
+                add_lower(block[: last - first], gram)
             return gram
 
-        root = np.sqrt(rate)
+        root = rate if by_entry else np.sqrt(rate, out=rate)  # not wanted any more as they are
+        mean = mean if mean.size else np.zeros(width)
         work = stored * stored * ENTRY_FLOPS if by_entry else width * width
         parts = over_ranges(part, free.size, int(free.size * work / FLOPS_A_NUMBER))
         hessian = added_up(parts)
         if by_entry and self.problem.free_bias:
-            hessian -= rate.sum() * np.outer(mean, mean)
+            scaled = total_of(rate, free) * mean
+            for a in range(width):
+                hessian[a] -= scaled[a] * mean
         hessian[np.diag_indices(width)] += 1.0
-        factor = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
+        # The lower half by rows is the upper half by columns, which is what the library takes without a copy.
+        factor = cho_factor(hessian.T, lower=False, overwrite_a=True, check_finite=False)
         return np.asarray(-cho_solve(factor, gradient))
 
     def _by_conjugate_gradients(
         self, free: np.ndarray, rate: np.ndarray, mean: np.ndarray, gradient: np.ndarray
     ) -> np.ndarray:
         """Many of both: products with the free rows only, columns scaled by the diagonal."""
-        rows, total = self.constraints.rows, rate.sum()
+        rows, total = self.constraints.rows, total_of(rate, free)
         numbers = self.numbers * free.size // self.problem.size
         diagonal = np.ones(gradient.size)
         sum_squares(rows, free, rate, 0, free.size, diagonal)
         if self.problem.free_bias:
-            diagonal -= np.minimum(total * mean * mean, diagonal - 1.0)
+            centred = total * mean * mean
+            diagonal -= np.minimum(centred, diagonal - 1.0, out=centred)
+            del centred
 
-        def product(v: np.ndarray) -> np.ndarray:
+        def product(v: np.ndarray, spare: list[np.ndarray]) -> np.ndarray:
+            blank = Blanks(v.size, spare)
+
             def part(start: int, stop: int) -> np.ndarray:
-                out = np.zeros(v.size)
+                out = blank()
                 curve(rows, free, rate, v, start, stop, out)
                 return out
 
-            curved = added_up(over_ranges(part, free.size, numbers))
+            parts = over_ranges(part, free.size, numbers)
+            spare[:] = parts
+            curved = added_up(parts)
             curved += v
-            return curved - total * (mean @ v) * mean if self.problem.free_bias else curved
+            return daxpy(mean, curved, a=-total * float(mean @ v)) if self.problem.free_bias else curved
 
-        found, left = np.zeros(gradient.size), -gradient
-        along = left / diagonal
+        # The gradient's own memory serves for what is left of it, and holds the gradient again in the end.
+        found, left = np.zeros(gradient.size), np.negative(gradient, out=gradient)
+        along, spare = left / diagonal, list[np.ndarray]()
         left2, enough = float(left @ along), 0.05**2 * float(left @ left)
         for _ in range(MOST_CONJUGATE_STEPS):
             stop_if_interrupted()
-            curved = product(along)
+            curved = product(along, spare)
             self.passes += free.size / self.problem.size
             length = left2 / float(along @ curved)
-            found += length * along
-            left = left - length * curved
+            daxpy(along, found, a=length)
+            daxpy(curved, left, a=-length)
             if float(left @ left) <= enough or self.passes >= self.most_passes:
                 break
-            scaled = left / diagonal
+            scaled = np.divide(left, diagonal, out=curved)
             before, left2 = left2, float(left @ scaled)
-            along = scaled + (left2 / before) * along
+            along *= left2 / before
+            along += scaled
+        np.subtract(self.w, self.from_dual, out=gradient)
         return found
+
+
+def total_of(rate: np.ndarray, free: np.ndarray) -> float:
+    """The sum of the rates of the free rows; one rate may stand for all."""
+    return float(rate.sum()) if rate.size > 1 else float(rate[0]) * free.size

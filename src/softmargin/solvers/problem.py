@@ -1,5 +1,6 @@
 """One problem, whatever the constraints came from, and the two maps between its weights and its duals."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,24 @@ from softmargin.data.matrix import stored_numbers
 from softmargin.kernels.constraints import Constraints
 from softmargin.kernels.sums import gap_terms, margins_of, weights_of
 from softmargin.solvers.parallel import over_ranges
+
+Spare = Sequence[np.ndarray]  # arrays that nobody reads any more: where one is at hand, none is made
+
+
+class Blanks:
+    """Zeros to sum up in, one array a thread: spare ones first."""
+
+    def __init__(self, size: int, spare: Spare = ()) -> None:
+        self.size, self.spare = size, list(spare)
+
+    def __call__(self) -> np.ndarray:
+        """One that nobody else has; ``pop`` is one step for all threads."""
+        try:
+            blank = self.spare.pop()[: self.size]
+        except IndexError:
+            return np.zeros(self.size)
+        blank[:] = 0.0
+        return blank
 
 
 @dataclass(frozen=True)
@@ -29,9 +48,9 @@ class Problem:
         """How many constraints."""
         return int(self.constraints.sign.size)
 
-    def margins(self, w: np.ndarray, bias: float = 0.0) -> np.ndarray:
+    def margins(self, w: np.ndarray, bias: float = 0.0, out: np.ndarray | None = None) -> np.ndarray:
         """What each constraint has: ``sign (row . w + bias)``."""
-        margins = np.empty(self.size)
+        margins = np.empty(self.size) if out is None else out
 
         def part(start: int, stop: int) -> None:
             margins_of(self.constraints, w, bias, start, stop, margins)
@@ -39,11 +58,12 @@ class Problem:
         over_ranges(part, self.size, stored_numbers(self.constraints.rows))
         return margins
 
-    def weights(self, dual: np.ndarray) -> tuple[np.ndarray, float]:
+    def weights(self, dual: np.ndarray, spare: Spare = ()) -> tuple[np.ndarray, float]:
         """``sum dual z``, and the same sum for the intercept (zero where the dual is feasible for a free one)."""
+        blank = Blanks(self.width, spare)
 
         def part(start: int, stop: int) -> tuple[np.ndarray, float]:
-            w = np.zeros(self.width)
+            w = blank()
             return w, weights_of(self.constraints, dual, start, stop, w)
 
         parts = over_ranges(part, self.size, stored_numbers(self.constraints.rows))
