@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from softmargin.data.matrix import stored_numbers, with_constant
 from softmargin.kernels.band import gather, trace_of
 from softmargin.kernels.class_band import ClassSmoothing, bend_classes, curvatures, settle_classes, slope_along_classes
 from softmargin.kernels.constraints import ClassConstraints
 from softmargin.solvers.class_problem import ClassProblem, class_solution_at
+from softmargin.solvers.factor import solve_positive
 from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
 from softmargin.solvers.newton import EXACT_ENOUGH, GROW, PRECISION, SHARE, STALLED, stiffnesses
@@ -18,7 +18,7 @@ from softmargin.solvers.problem import Solution
 
 DIRECT_UNKNOWNS = 1200  # weights of all classes for which the Newton matrix is written out
 BLOCK_ROWS = 16_384
-BIAS_RIDGE = 1e-6  # of the proximal term that holds free intercepts near those of the last round
+BIAS_RIDGE = 1e-9  # of the proximal term that holds free intercepts near those of the last round
 MOST_CONJUGATE_STEPS = 300
 
 
@@ -40,7 +40,7 @@ def solve_classes(problem: ClassProblem, tol: float, max_passes: float, start: S
         reason = run.until(tol, max_passes)
     except KeyboardInterrupt:
         reason = "interrupted"
-    except np.linalg.LinAlgError:  # a Newton matrix that rounding has made singular
+    except np.linalg.LinAlgError:  # a Newton matrix that is not made of numbers
         reason = PRECISION
     return run.proved(run.best, reason)
 
@@ -213,8 +213,8 @@ class ClassNewton:
         matrix = hessian.reshape(classes * d, classes * d)
         matrix[np.diag_indices(classes * d)] += np.tile(self.penalty.ravel(), classes)
         self.passes += rows.size / self.problem.size
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        return np.ascontiguousarray(-cho_solve(factor, gradient.T.ravel()).reshape(classes, d).T)
+        solved = solve_positive(matrix, gradient.T.ravel())
+        return np.ascontiguousarray(-solved.reshape(classes, d).T)
 
     def _by_conjugate_gradients(self, smoothing: ClassSmoothing, gradient: np.ndarray) -> np.ndarray:
         """Many unknowns: two products with the data a step."""

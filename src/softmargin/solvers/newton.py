@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from softmargin.data.matrix import stored_numbers
 from softmargin.kernels.band import (
@@ -23,6 +22,7 @@ from softmargin.kernels.band import (
 from softmargin.kernels.gram import add_gram
 from softmargin.kernels.sums import margins_of
 from softmargin.solvers.certificate import solution_at
+from softmargin.solvers.factor import solve_positive
 from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
 from softmargin.solvers.parallel import over_ranges
@@ -38,9 +38,9 @@ ENTRY_FLOPS = 15  # products of matrices that take as long as two entries of a s
 FLOPS_A_NUMBER = 20  # products of matrices that take as long as one number of a pass
 # The first and the last stiffness, as far as sum price |row|^2 allows: too soft takes more rounds, too stiff and the
 # rounding of a margin moves its dual.  A sum, so that k copies of a row and one row of weight k take the same steps.
-FIRST_TRACE, LAST_TRACE, STIFFEST = 1e9, 1e16, 1e6
+FIRST_TRACE, LAST_TRACE, STIFFEST = 1e9, 1e22, 1e6
 PRECISION = "precision of float64"
-STALLED = 12  # tightenings without a smaller gap: the end of what float64 can tell
+STALLED = 25  # tightenings without a smaller gap: the end of what float64 can tell
 
 
 def solve_newton(problem: Problem, tol: float, max_passes: float, start: Solution | None = None) -> Solution:
@@ -62,7 +62,7 @@ def solve_newton(problem: Problem, tol: float, max_passes: float, start: Solutio
         reason = run.until(tol, max_passes)
     except KeyboardInterrupt:
         reason = "interrupted"
-    except np.linalg.LinAlgError:  # a Newton matrix that rounding has made singular
+    except np.linalg.LinAlgError:  # a Newton matrix that is not made of numbers
         reason = PRECISION
     best = run.best
     return solution_at(problem, best.w, best.bias, best.dual, run.passes, reason)
@@ -270,8 +270,7 @@ class RowNewton:
         gather(self.constraints.rows, free, np.ones(free.size), mean, 0, free.size, block)
         inner = block @ block.T
         inner[np.diag_indices(free.size)] += 1.0 / rate
-        solved = cho_solve(cho_factor(inner, lower=True, overwrite_a=True, check_finite=False), block @ gradient)
-        return np.asarray(block.T @ solved - gradient)
+        return np.asarray(block.T @ solve_positive(inner, block @ gradient) - gradient)
 
     def _by_columns(self, free: np.ndarray, rate: np.ndarray, mean: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """Fewer columns than free rows: the Gram matrix, of whole blocks or, where rows are sparse, row by row."""
@@ -297,8 +296,7 @@ class RowNewton:
         if by_entry and self.problem.free_bias:
             hessian -= rate.sum() * np.outer(mean, mean)
         hessian[np.diag_indices(width)] += 1.0
-        factor = cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
-        return np.asarray(-cho_solve(factor, gradient))
+        return -solve_positive(hessian, gradient)
 
     def _by_conjugate_gradients(
         self, free: np.ndarray, rate: np.ndarray, mean: np.ndarray, gradient: np.ndarray
