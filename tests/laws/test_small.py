@@ -11,7 +11,7 @@ import comparator
 import quadratic
 from awkward import small
 
-PROBLEMS = 5000 if os.environ.get("SOFTMARGIN_SOAK") else 200
+PROBLEMS = 3000 if os.environ.get("SOFTMARGIN_SOAK") else 200
 PARTS = 4  # for who runs tests side by side
 SLICES = pytest.mark.parametrize("part", range(PARTS))
 EXACT = 1e-8  # how near the two solvers' objectives are
@@ -29,8 +29,10 @@ def true(case, model, best):
     assert abs(certificate.primal - comparator.worth(case.program, w, bias)) <= 1e-9 * certificate.primal + rounding
     assert certificate.dual <= best.value * (1 + EXACT) + rounding
     assert certificate.primal >= best.dual - EXACT * best.value - rounding
-    unsure = np.sqrt(2.0 * best.value * max(best.open, 1e-11))  # of the program's weights
-    assert np.linalg.norm(w - best.w) <= certificate.distance * (1 + 1e-9) + unsure
+    # How far the program's weights may be off: its own bound is none where it is above what some weights pay.
+    below = best.dual if best.dual <= certificate.primal else certificate.dual
+    unsure = np.sqrt(2.0 * max(best.value - below, 1e-11 * best.value))
+    assert np.linalg.norm(w - best.w) <= certificate.distance * (1 + 1e-9) + unsure + 1e-12
 
 
 @SLICES
