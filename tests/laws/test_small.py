@@ -16,13 +16,18 @@ PARTS = 4  # for who runs tests side by side
 SLICES = pytest.mark.parametrize("part", range(PARTS))
 EXACT = 1e-8  # how near the two solvers' objectives are
 KNOWN = 1e-9  # how well the quadratic program must know its own value for that
-ROUNDING = 1e-14  # of the loss at w = 0, which both objectives are sums of
+ROUNDING = 1e-13  # of the loss at w = 0, which both objectives are sums of
+
+
+def rounding_of(program):
+    """What may be left of an objective that is zero."""
+    return ROUNDING * comparator.worth(program, np.zeros(program.Z.shape[1]), np.zeros(program.B.shape[1]))
 
 
 def true(case, model, best):
     """The certificate holds: the objective is as told, the dual is below the best, the weights are near enough."""
     certificate, (w, bias) = model.certificate_, case.weights(model)
-    rounding = ROUNDING * comparator.worth(case.program, np.zeros(w.size), np.zeros(case.program.B.shape[1]))
+    rounding = rounding_of(case.program)
     assert certificate.gap >= 0.0
     assert certificate.relative_gap >= 0.0
     assert certificate.distance >= 0.0
@@ -58,6 +63,8 @@ def test_objectives_equal_a_quadratic_program(part):
             model = case.fitted(tol=1e-10, solver=solvers[seed // PARTS % 3], max_passes=300)
         true(case, model, best)
         if model.certificate_.converged and best.open <= KNOWN:
-            assert abs(model.certificate_.primal - best.value) <= EXACT * best.value, case.name
+            assert abs(model.certificate_.primal - best.value) <= EXACT * best.value + rounding_of(case.program), (
+                case.name
+            )
             compared += 1
     assert compared >= 0.8 * PROBLEMS / PARTS
