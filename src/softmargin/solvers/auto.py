@@ -13,7 +13,7 @@ from softmargin.solvers.class_problem import ClassProblem
 from softmargin.solvers.descent import TIRED, Descent
 from softmargin.solvers.dual import RowDescent
 from softmargin.solvers.newton import ENTRY_FLOPS, GRAM_WIDTH, solve_newton
-from softmargin.solvers.problem import Problem, Solution
+from softmargin.solvers.problem import PRECISION, Problem, Solution
 
 # Nanoseconds, measured (benchmarks/bench_solvers.py); the choice is the same on every machine and in every run.
 VISIT = {"sparse": 1.2, "dense": 0.5}  # one number of a row that is visited
@@ -27,6 +27,7 @@ NEWTON_PASSES, PASSES_A_DIGIT, STEPS_A_PASS = 4, 4, 0.6  # what it takes, whatev
 CLASS_PASSES, PASSES_A_CLASS_DIGIT, STEPS_A_CLASS_PASS = 30, 15, 0.25
 FREE_A_COLUMN = 10  # a descent at its start has more free rows than Newton will ever meet
 CONJUGATE_PASSES = 4000  # more, where the Newton matrix is too large to be written out
+GIVEN_UP = (TIRED, PRECISION)  # where Newton goes on
 WORTH_A_TRIAL = 1e6  # nanoseconds of Newton's: the answer to a smaller problem shall not depend on an order
 # Shares of Newton's time: where a trial ends that looks good no more, and where every trial does.
 TRIAL, LONGEST_TRIAL, NEXT_LOOK = 0.2, 0.6, 0.1
@@ -47,7 +48,7 @@ def solve_auto(problem: Problem, tol: float, max_passes: float, rng: np.random.G
 
     visit = VISIT[layout(rows)] * stored_numbers(rows) + VISIT_ROW * n
     solution = Trial(RowDescent(problem, rng), tol, visit, newton).solve(max_passes)
-    if solution.reason != TIRED:
+    if solution.reason not in GIVEN_UP:
         return solution, "dual"
     # Newton counts on from the passes made; the trial and its arrays are gone.
     return solve_newton(problem, tol, max_passes, start=solution), "newton"
@@ -62,7 +63,7 @@ def solve_classes_auto(
         return solve_classes(problem, tol, max_passes), "newton"
     visit = (VISIT[layout(rows)] * stored_numbers(rows) + VISIT_CLASS * problem.size) * problem.classes
     solution = Trial(ClassDescent(problem, rng), tol, visit, lambda _: newton).solve(max_passes)
-    if solution.reason != TIRED:
+    if solution.reason not in GIVEN_UP:
         return solution, "dual"
     return solve_classes(problem, tol, max_passes, start=solution), "newton"
 

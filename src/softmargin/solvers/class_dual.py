@@ -37,7 +37,7 @@ class ClassDescent(Descent):
         lengths2(constraints.rows, problem.width, 0, problem.size, self.length2)
         self.passes += 1.0
         if problem.free_bias:
-            self.column = bias_column(self.length2)
+            self.column = bias_column(self.length2, problem.constraints)
             self.length2 += self.column**2
             constraints = constraints._replace(rows=with_constant(constraints.rows, self.column))
         self.constraints = constraints

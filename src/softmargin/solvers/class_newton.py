@@ -1,25 +1,26 @@
 """Newton's method for several classes at once: as ``solvers.newton``, with a column of weights a class."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from softmargin.data.matrix import stored_numbers, with_constant
 from softmargin.kernels.band import gather, trace_of
 from softmargin.kernels.class_band import ClassSmoothing, bend_classes, curvatures, settle_classes, slope_along_classes
 from softmargin.kernels.constraints import ClassConstraints
 from softmargin.solvers.class_problem import ClassProblem, class_solution_at
+from softmargin.solvers.factor import solve_positive
 from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
-from softmargin.solvers.newton import EXACT_ENOUGH, PRECISION, SHARE, STALLED
+from softmargin.solvers.newton import EXACT_ENOUGH, SHARE, STALLED
 from softmargin.solvers.parallel import over_ranges
-from softmargin.solvers.problem import Solution
+from softmargin.solvers.problem import PRECISION, Solution
 from softmargin.solvers.stiffness import MOST_STEPS, stiffer, stiffnesses
 
 DIRECT_UNKNOWNS = 1200  # weights of all classes for which the Newton matrix is written out
 BLOCK_ROWS = 16_384
 BIAS_RIDGE = 1e-6  # of the proximal term that holds free intercepts near those of the last round
+FAR, SLACKEN = 10.0, 1e-2  # intercepts that go so far in a round are held so much less in the next
 MOST_CONJUGATE_STEPS = 300
 
 
@@ -41,9 +42,10 @@ def solve_classes(problem: ClassProblem, tol: float, max_passes: float, start: S
         reason = run.until(tol, max_passes)
     except KeyboardInterrupt:
         reason = "interrupted"
-    except np.linalg.LinAlgError:  # a Newton matrix that rounding has made singular
+    except np.linalg.LinAlgError:  # a Newton matrix that is not made of numbers
         reason = PRECISION
-    return run.proved(run.best, reason)
+    solution = run.proved(run.best, reason)
+    return solution if run.kept is None or solution.gap.gap <= run.kept.gap.gap else replace(run.kept, reason=reason)
 
 
 @dataclass
@@ -77,6 +79,7 @@ class ClassNewton:
         self.free, self.share = np.zeros((n, k), dtype=np.bool_), np.zeros(n)
         self.no_bias, self.passes, self.most_passes, self.alive = np.zeros(k), 0.0, np.inf, 0
         self.best = _Best(self.V.copy(), self.dual.copy())
+        self.kept: Solution | None = None  # the best that was proved with balanced duals at the end of a round
         # "sum" of squares is smooth as it is: one round, no centre.
         self.smooth = problem.every and problem.squared
         rows, _, _, price = constraints
@@ -128,10 +131,14 @@ class ClassNewton:
                     break
                 gradient, residual = self.step(smoothing, gradient)
                 steps += 1
+            if self.asked.free_bias and self.keep(tol):
+                return "tol"
             stalled = stalled + 1 if self.best.gap >= 0.9 * before else 0
             if stalled == STALLED:
                 return PRECISION
-            self.anchor[-1] = self.V[-1] if self.asked.free_bias else 0.0
+            if self.asked.free_bias:
+                self.penalty[-1] *= SLACKEN if np.abs(self.V[-1] - self.anchor[-1]).max() > FAR else 1.0
+                self.anchor[-1] = self.V[-1]
             if not self.smooth:
                 np.copyto(self.centre, self.dual)
                 self.stiffness = stiffer(self.stiffness, self.stiffest, steps)
@@ -142,6 +149,17 @@ class ClassNewton:
         self.passes += 2.0
         self.best.gap, self.best.primal = solution.gap.gap, solution.gap.primal
         return self.best.gap <= tol * self.best.primal
+
+    def keep(self, tol: float) -> bool:
+        """Prove where the round has ended; whether that is enough.
+
+        With free intercepts a gap is only guessed before its duals are balanced, and the guess may be far too large.
+        """
+        solution = self.proved(_Best(self.V.copy(), self.dual), "tol")
+        self.passes += 2.0
+        if self.kept is None or solution.gap.gap < self.kept.gap.gap:
+            self.kept = solution
+        return self.kept.gap.gap <= tol * self.kept.gap.primal
 
     def step(self, smoothing: ClassSmoothing, gradient: np.ndarray) -> tuple[np.ndarray, float]:
         """One Newton step, as long as it pays."""
@@ -195,6 +213,10 @@ class ClassNewton:
     def _by_matrix(self, smoothing: ClassSmoothing, gradient: np.ndarray) -> np.ndarray:
         """Few unknowns: one d x d block for each two classes, over the rows with something free."""
         d, classes = gradient.shape
+        solved = solve_positive(lambda: self._matrix(smoothing, d, classes), gradient.T.ravel())
+        return np.ascontiguousarray(-solved.reshape(classes, d).T)
+
+    def _matrix(self, smoothing: ClassSmoothing, d: int, classes: int) -> np.ndarray:
         rows = np.flatnonzero(self.free.any(axis=1)).astype(np.uint64)
         hessian = np.zeros((classes, d, classes, d))
         ones, nothing = np.ones(rows.size), np.zeros(d)
@@ -215,8 +237,7 @@ class ClassNewton:
         matrix = hessian.reshape(classes * d, classes * d)
         matrix[np.diag_indices(classes * d)] += np.tile(self.penalty.ravel(), classes)
         self.passes += rows.size / self.problem.size
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        return np.ascontiguousarray(-cho_solve(factor, gradient.T.ravel()).reshape(classes, d).T)
+        return matrix
 
     def _by_conjugate_gradients(self, smoothing: ClassSmoothing, gradient: np.ndarray) -> np.ndarray:
         """Many unknowns: two products with the data a step."""

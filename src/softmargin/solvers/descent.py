@@ -8,7 +8,7 @@ import numpy as np
 
 from softmargin.kernels.coordinate import Line, Visit, add_two, changes_of_rows, copy_rows, shuffle, turn_rows
 from softmargin.solvers.interrupts import stop_if_interrupted
-from softmargin.solvers.problem import Solution
+from softmargin.solvers.problem import PRECISION, Solution
 
 FIRST_LOOK = 3  # visits before the first look at the gap
 DONE = 0.1  # of the gap at the last look: what the active rows may still add to it at the next look
@@ -24,9 +24,15 @@ TIRED = "another solver is quicker"
 BIAS_COLUMN = 0.3  # of the root mean square length of a row: the constant column that stands for a free intercept
 
 
-def bias_column(length2: np.ndarray) -> float:
-    """The constant that stands for a free intercept in every row, given their squared lengths."""
-    return BIAS_COLUMN * float(np.sqrt(length2.mean())) or 1.0
+def bias_column(length2: np.ndarray, constraints: Any) -> float:
+    """The constant that stands for a free intercept in every row, given their squared lengths.
+
+    As rows are long; but where they are short, so that one visit can take the intercept to what is required.
+    """
+    required, price = constraints.required, constraints.price
+    whole_price = float(price.mean()) * length2.size
+    reach2 = float(required.max()) / whole_price if whole_price > 0 else 0.0
+    return float(np.sqrt(max(BIAS_COLUMN**2 * length2.mean(), reach2))) or 1.0
 
 
 class Point(NamedTuple):
@@ -131,7 +137,7 @@ class Descent(ABC):
                 return TIRED
             stalled = stalled + 1 if self.gap >= before and met.won <= 1e-16 * self.primal else 0
             if stalled == STALLED:
-                return "precision of float64"
+                return PRECISION
             if stalled:
                 self.refresh()
 

@@ -40,7 +40,7 @@ class RowDescent(Descent):
         lengths2(self.constraints.rows, problem.width, 0, problem.size, self.length2)
         self.passes += 1.0
         if problem.free_bias:
-            self.column = bias_column(self.length2)
+            self.column = bias_column(self.length2, problem.constraints)
             self.length2 += self.column**2
             self.constraints = self.constraints._replace(rows=with_constant(self.constraints.rows, self.column))
 

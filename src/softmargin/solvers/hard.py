@@ -11,8 +11,8 @@ from softmargin.solvers.certificate import distance_bound, feasible
 from softmargin.solvers.class_newton import ClassNewton
 from softmargin.solvers.class_problem import ClassProblem, feasible_classes
 from softmargin.solvers.conflict import ClassSystem, InfeasibleError, SignedSystem, search
-from softmargin.solvers.newton import PRECISION, SHARE, RowNewton
-from softmargin.solvers.problem import Gap, Problem, Solution
+from softmargin.solvers.newton import SHARE, RowNewton
+from softmargin.solvers.problem import PRECISION, Gap, Problem, Solution
 
 FIRST, GROW, STIFFEST = 10.0, 10.0, 1e16  # the stiffness, in units of 1 / |row|^2
 SEARCH_AT = 4  # rounds without weights that satisfy every constraint, before a conflict is searched for

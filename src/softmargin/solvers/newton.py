@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import daxpy
 
 from softmargin.data.matrix import stored_numbers
@@ -25,10 +24,11 @@ from softmargin.kernels.band import (
 from softmargin.kernels.gram import add_gram, add_lower
 from softmargin.kernels.sums import margins_of
 from softmargin.solvers.certificate import Room, solution_at
+from softmargin.solvers.factor import solve_positive
 from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
 from softmargin.solvers.parallel import over_ranges
-from softmargin.solvers.problem import Blanks, Problem, Solution, added_up
+from softmargin.solvers.problem import PRECISION, Blanks, Problem, Solution, added_up
 from softmargin.solvers.stiffness import MOST_STEPS, stiffer, stiffnesses
 
 GRAM_WIDTH = 2500  # a d x d matrix, or a block of free rows, up to 50 MB
@@ -38,8 +38,7 @@ EXACT_ENOUGH = 0.1  # of the first derivative, where a line search may stop
 MOST_CONJUGATE_STEPS = 500
 ENTRY_FLOPS = 15  # products of matrices that take as long as two entries of a sparse row
 FLOPS_A_NUMBER = 20  # products of matrices that take as long as one number of a pass
-PRECISION = "precision of float64"
-STALLED = 12  # tightenings without a smaller gap: the end of what float64 can tell
+STALLED = 25  # tightenings without a smaller gap: the end of what float64 can tell
 
 
 def solve_newton(problem: Problem, tol: float, max_passes: float, start: Solution | None = None) -> Solution:
@@ -59,7 +58,7 @@ def solve_newton(problem: Problem, tol: float, max_passes: float, start: Solutio
         reason = run.until(tol, max_passes)
     except KeyboardInterrupt:
         reason = "interrupted"
-    except np.linalg.LinAlgError:  # a Newton matrix that rounding has made singular
+    except np.linalg.LinAlgError:  # a Newton matrix that is not made of numbers
         reason = PRECISION
     return run.proved(reason)
 
@@ -297,10 +296,13 @@ class RowNewton:
         block = np.empty((free.size, self.problem.width))
         mean = mean if mean.size else np.zeros(self.problem.width)
         gather(self.constraints.rows, free, np.ones(1), mean, 0, free.size, block)
-        inner = block @ block.T
-        inner[np.diag_indices(free.size)] += 1.0 / rate
-        solved = cho_solve(cho_factor(inner, lower=True, overwrite_a=True, check_finite=False), block @ gradient)
-        return np.asarray(block.T @ solved - gradient)
+
+        def inner() -> np.ndarray:
+            products = block @ block.T
+            products[np.diag_indices(free.size)] += 1.0 / rate
+            return products
+
+        return np.asarray(block.T @ solve_positive(inner, block @ gradient) - gradient)
 
     def _by_columns(self, free: np.ndarray, rate: np.ndarray, mean: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """Fewer columns than free rows: the Gram matrix, of whole blocks or, where rows are sparse, row by row."""
@@ -322,16 +324,18 @@ class RowNewton:
         root = rate if by_entry else np.sqrt(rate, out=rate)  # not wanted any more as they are
         mean = mean if mean.size else np.zeros(width)
         work = stored * stored * ENTRY_FLOPS if by_entry else width * width
-        parts = over_ranges(part, free.size, int(free.size * work / FLOPS_A_NUMBER))
-        hessian = added_up(parts)
-        if by_entry and self.problem.free_bias:
-            scaled = total_of(rate, free) * mean
-            for a in range(width):
-                hessian[a] -= scaled[a] * mean
-        hessian[np.diag_indices(width)] += 1.0
+
+        def hessian() -> np.ndarray:
+            gram = added_up(over_ranges(part, free.size, int(free.size * work / FLOPS_A_NUMBER)))
+            if by_entry and self.problem.free_bias:
+                scaled = total_of(rate, free) * mean
+                for a in range(width):
+                    gram[a] -= scaled[a] * mean
+            gram[np.diag_indices(width)] += 1.0
+            return gram.T
+
         # The lower half by rows is the upper half by columns, which is what the library takes without a copy.
-        factor = cho_factor(hessian.T, lower=False, overwrite_a=True, check_finite=False)
-        return np.asarray(-cho_solve(factor, gradient))
+        return -solve_positive(hessian, gradient, lower=False)
 
     def _by_conjugate_gradients(
         self, free: np.ndarray, rate: np.ndarray, mean: np.ndarray, gradient: np.ndarray

@@ -30,6 +30,9 @@ class Blanks:
         return blank
 
 
+PRECISION = "precision of float64"  # why a solver stopped that could tell no more
+
+
 @dataclass(frozen=True)
 class Problem:
     """minimise ``1/2 |w|^2 + sum price_t loss(required_t - sign_t (row_t . w + bias))``.

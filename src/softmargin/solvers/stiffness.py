@@ -6,7 +6,7 @@ GROW = 4.0  # how much tighter
 MOST_STEPS, SOFTEN = 30, 64.0  # a round that takes so many steps was too stiff, so many times
 # The first and the last stiffness, as far as sum price |row|^2 allows: too soft takes more rounds, too stiff and the
 # rounding of a margin moves its dual.  A sum, so that k copies of a row and one row of weight k take the same steps.
-FIRST_TRACE, LAST_TRACE, STIFFEST = 1e8, 1e16, 1e6
+FIRST_TRACE, LAST_TRACE, STIFFEST = 1e8, 1e22, 1e6
 
 
 def stiffnesses(trace: float, required: np.ndarray) -> tuple[float, float]:
