@@ -5,6 +5,17 @@ from typing import Any
 import numpy as np
 
 
+def classes_of(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different labels, sorted, and the place of each row's label among them."""
+    if y.size and y.dtype.kind in "biu":  # two classes need no sorting, which takes as long as a small fit
+        first, last = y.min(), y.max()
+        numbers = y == last
+        if first != last and np.count_nonzero(numbers) + np.count_nonzero(y == first) == y.size:
+            return np.array([first, last], dtype=y.dtype), numbers.view(np.int8)
+    classes, numbers = np.unique(y, return_inverse=True)
+    return classes, numbers
+
+
 def class_numbers(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The place of each label in ``classes`` (sorted)."""
     if (y.dtype.kind in "biuf") != (classes.dtype.kind in "biuf"):

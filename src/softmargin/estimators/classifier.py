@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from softmargin.constraints.labels import class_numbers, signs_of
+from softmargin.constraints.labels import class_numbers, classes_of, signs_of
 from softmargin.constraints.weights import Importance, importance
 from softmargin.data.matrix import dense_rows, row_count, with_constant
 from softmargin.estimators._base import SoftMarginModel, StreamMethod
@@ -96,7 +96,7 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
             self._check_parameters()
             rows = self._rows(X, reset=True)
             y = read_labels(y, row_count(rows))
-            classes, numbers = np.unique(y, return_inverse=True)
+            classes, numbers = classes_of(y)
             if classes.size < 2:
                 message = f"y holds one class only, {classes.tolist()[0]!r}: there is nothing to tell apart"
                 raise ValueError(message)
