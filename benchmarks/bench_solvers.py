@@ -174,8 +174,10 @@ def compile_for(X: Any, y: np.ndarray, *, several: bool) -> None:
             Bench(Cell("", form, 1.0, X.shape), X[few], y[few]).fit(solver, TOL)
 
 
-def grid(only: Sequence[str], prices: Sequence[float], *, alone: bool) -> list[Cell]:
-    """Every cell that is asked for."""
+def grid(
+    only: Sequence[str], prices: Sequence[float], *, alone: bool, keep: Callable[[list[Cell]], None]
+) -> list[Cell]:
+    """Every cell that is asked for; ``keep`` gets them all again after each of the data."""
     from peers import BINARY, CLASSES, quiet
 
     cells = []
@@ -194,6 +196,7 @@ def grid(only: Sequence[str], prices: Sequence[float], *, alone: bool) -> list[C
                     if form != "sum":  # which no peer solves
                         quiet(lambda: bench.theirs(peer, own))  # noqa: B023
                 cells.append(bench.cell)
+        keep(cells)
     return cells
 
 
@@ -213,7 +216,13 @@ def main() -> None:
     only, prices = (["copies"], [1.0]) if asked.quick else (asked.only or list(PROBLEMS), asked.C)
     whole = not (asked.quick or asked.only or asked.C or asked.alone)
     command = "make bench-solvers" + ("" if whole else " ARGS='--only ... --C ... --into ...'")  # part by part
-    results = Results(measured(command, PACKAGES), grid(only, prices, alone=asked.alone))
+    heading = measured(command, PACKAGES)
+
+    def keep(cells: list[Cell]) -> None:
+        if whole:  # half an hour of cells is not lost with the last of them
+            Results(heading, cells).save(STORE)
+
+    results = Results(heading, grid(only, prices, alone=asked.alone, keep=keep))
     print(*verdicts(results.cells), sep="\n")
     if asked.into and asked.into.exists():
         fresh, results = results, Results.load(asked.into)
