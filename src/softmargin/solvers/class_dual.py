@@ -12,19 +12,24 @@ from softmargin.kernels.class_coordinate import (
     sort_out_classes,
 )
 from softmargin.kernels.coordinate import Line, Visit, lengths2
-from softmargin.solvers.class_problem import ClassProblem, class_solution_at
+from softmargin.solvers.class_problem import ClassProblem, class_solution_at, feasible_classes
 from softmargin.solvers.descent import CLEAR, Descent, bias_column
 from softmargin.solvers.problem import Solution
 
 
-def solve_classes_dual(problem: ClassProblem, tol: float, max_passes: float, rng: np.random.Generator) -> Solution:
+def solve_classes_dual(
+    problem: ClassProblem, tol: float, max_passes: float, rng: np.random.Generator, start: Solution | None = None
+) -> Solution:
     """The best weights met, with their gap, when that is small enough, or at the end of passes or patience.
 
     minimise    1/2 |W|^2 + sum price_t loss_t, "max" or "sum" (see ``ClassProblem``)
     visits      all duals of a row become the best ones, given all other rows (``kernels.class_coordinate``)
     the rest    as ``solvers.dual.solve_dual``
     """
-    return ClassDescent(problem, rng).solve(tol, max_passes)
+    run = ClassDescent(problem, rng)
+    if start is not None:
+        run.begin_at(start)
+    return run.solve(tol, max_passes)
 
 
 class ClassDescent(Descent):
@@ -67,6 +72,12 @@ class ClassDescent(Descent):
 
     def go_along(self, line: Line) -> None:
         go_along_classes(self.constraints.price, self.form, line)
+
+    def begin_at(self, start: Solution) -> None:
+        """Go on from the duals of a solution, perhaps of another price."""
+        self.dual[...], self.centre = feasible_classes(self.asked, start.dual), np.array(start.bias)
+        self.refresh()
+        self.look()
 
     def refresh(self) -> None:
         self.w[...] = self.problem.weights(self.dual)

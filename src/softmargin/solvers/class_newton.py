@@ -21,6 +21,7 @@ DIRECT_UNKNOWNS = 1200  # weights of all classes for which the Newton matrix is 
 BLOCK_ROWS = 16_384
 BIAS_RIDGE = 1e-6  # of the proximal term that holds free intercepts near those of the last round
 FAR, SLACKEN = 10.0, 1e-2  # intercepts that go so far in a round are held so much less in the next
+INTERCEPT_WEIGHS = 1e-3  # in the place of the penalty
 MOST_CONJUGATE_STEPS = 300
 
 
@@ -97,6 +98,10 @@ class ClassNewton:
         self.best = _Best(self.V.copy(), start.dual.copy(), start.gap.gap, start.gap.primal)
         self.passes += start.passes
 
+    def half(self, gradient: np.ndarray) -> float:
+        """What the gradient adds to the gap; that of intercepts, which have no penalty of their own, weighs more."""
+        return 0.5 * float(np.sum(gradient**2 / np.maximum(self.penalty, INTERCEPT_WEIGHS)))
+
     def smoothing(self) -> ClassSmoothing:
         """What turns scores into duals in this round."""
         _, label, required, price = self.constraints
@@ -126,7 +131,7 @@ class ClassNewton:
                     return "tol"
                 if self.passes >= max_passes:
                     return "max_passes"
-                half = 0.5 * float(np.sum(gradient**2 / np.maximum(self.penalty, 1e-3)))
+                half = self.half(gradient)
                 if half <= SHARE * residual or half <= 1e-30 * self.best.primal or steps == MOST_STEPS:
                     break
                 gradient, residual = self.step(smoothing, gradient)

@@ -1,4 +1,4 @@
-"""Dual coordinate descent, extrapolated: what signed rows and rows with classes have in common."""
+"""Dual coordinate descent with conjugate steps: what signed rows and rows with classes have in common."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

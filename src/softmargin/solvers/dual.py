@@ -5,7 +5,7 @@ import numpy as np
 from softmargin.data.matrix import stored_numbers, with_constant
 from softmargin.kernels.coordinate import Line, Visit, descend, fold_back, go_along, lengths2, softness, sort_out
 from softmargin.kernels.sums import margins_of
-from softmargin.solvers.certificate import Room, solution_at
+from softmargin.solvers.certificate import Room, feasible, solution_at
 from softmargin.solvers.descent import CLEAR, Descent, bias_column
 from softmargin.solvers.parallel import over_ranges
 from softmargin.solvers.problem import Problem, Solution
@@ -21,7 +21,7 @@ def solve_dual(
     visits      in random order, leaving out rows whose dual rests at an end of its box; all come back at every look
     between     two visits, a conjugate gradient step along where they led (``Descent.conjugate_step``)
     intercept   a constant column with a proximal term instead of a penalty, whose centre moves at every look
-    given       start  any solution, to go on from its dual
+    given       start  any solution, of another C perhaps, to go on from its dual
     Source      Hsieh et al., "A dual coordinate descent method for large-scale linear SVM", ICML 2008
     """
     run = RowDescent(problem, rng)
@@ -45,8 +45,8 @@ class RowDescent(Descent):
             self.constraints = self.constraints._replace(rows=with_constant(self.constraints.rows, self.column))
 
     def begin_at(self, start: Solution) -> None:
-        """Go on from the dual of a solution."""
-        self.dual[:], self.centre = start.dual, float(start.bias)
+        """Go on from the dual of a solution, perhaps of another price."""
+        self.dual[:], self.centre = feasible(self.problem, start.dual), float(start.bias)
         self.refresh()
         self.look()
 

@@ -242,7 +242,7 @@ class ClassRounds(Rounds):
         return newton.settle(newton.smoothing())[0]
 
     def half(self, gradient: np.ndarray) -> float:
-        return 0.5 * float(np.sum(gradient**2 / np.maximum(self.newton.penalty, 1e-3)))
+        return self.newton.half(gradient)
 
     def weights(self) -> np.ndarray:
         return self.newton.V.ravel().copy()

@@ -367,19 +367,19 @@ class RowNewton:
         # The gradient's own memory serves for what is left of it, and holds the gradient again in the end.
         found, left = np.zeros(gradient.size), np.negative(gradient, out=gradient)
         along, spare = left / diagonal, list[np.ndarray]()
-        left2, enough = float(left @ along), 0.05**2 * float(left @ left)
+        left_along, enough = float(left @ along), 0.05**2 * float(left @ left)
         for _ in range(MOST_CONJUGATE_STEPS):
             stop_if_interrupted()
             curved = product(along, spare)
             self.passes += free.size / self.problem.size
-            length = left2 / float(along @ curved)
+            length = left_along / float(along @ curved)
             daxpy(along, found, a=length)
             daxpy(curved, left, a=-length)
             if float(left @ left) <= enough or self.passes >= self.most_passes:
                 break
             scaled = np.divide(left, diagonal, out=curved)
-            before, left2 = left2, float(left @ scaled)
-            along *= left2 / before
+            before, left_along = left_along, float(left @ scaled)
+            along *= left_along / before
             along += scaled
         np.subtract(self.w, self.from_dual, out=gradient)
         return found
