@@ -239,3 +239,20 @@ def test_a_pickled_model_keeps_its_proof(form):
     assert np.array_equal(copy.predict(X), model.predict(X))
     assert verify(copy, X, y).gap == verify(model, X, y).gap
     assert np.array_equal(learn(copy, X, y).coef_, model.coef_)
+
+
+@SOLVERS
+@LOSSES
+@pytest.mark.parametrize("form", ["labels", "max", "sum", "ovr"])
+def test_rows_of_zeros_hold_nobody_up(form, loss, solver):
+    """What a row of zeros lacks no weights can mend: it costs its price, and no solver waits for it."""
+    kind, options, (X, y) = arguments(form, T=120, d=5)
+    X = np.where(np.arange(120)[:, None] % 7 == 3, 0.0, X)
+    model = kind(loss=loss, solver=solver, fit_intercept=False, tol=1e-8, random_state=0, **options).fit(X, y)
+    whole = np.any(X != 0.0, axis=1)
+    without = kind(loss=loss, solver=solver, fit_intercept=False, tol=1e-8, random_state=0, **options)
+    without.fit(X[whole], y[whole])
+    rivals = {"labels": 1, "max": 1, "sum": 2, "ovr": 3}[form]
+    lost = rivals * np.sum(~whole)
+    assert model.certificate_.converged
+    assert model.certificate_.primal == pytest.approx(without.certificate_.primal + lost, rel=1e-7)

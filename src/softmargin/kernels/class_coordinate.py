@@ -19,7 +19,6 @@ from softmargin.kernels.class_sums import many_slack_terms, one_slack_terms
 from softmargin.kernels.coordinate import Visit
 from softmargin.kernels.online import look_ahead, look_beside
 
-NO_LENGTH2 = 1e-12  # in the place of |row|^2 = 0: such a row's slack is the same for all weights
 MOST_TRIALS, ENOUGH = 100, 1e-15
 FULL = 1.0 - 1e-12  # of the price: duals that sum to it do so up to rounding
 
@@ -66,9 +65,27 @@ def level_at(r, label, low, high, divisor, ceiling, weight, wanted):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def duals_of_nothing(short, label, price, every, squared, new):
+    """OUT ``new``: the best duals of a row of zeros, whose slack is the same for all weights."""
+    worst = -1
+    for k in range(short.shape[0]):
+        new[k] = 0.0
+        if k != label and short[k] > 0.0:
+            if every:
+                new[k] = 2.0 * price * short[k] if squared else price
+            elif worst < 0 or short[k] > short[worst]:
+                worst = k
+    if worst >= 0:
+        new[worst] = 2.0 * price * short[worst] if squared else price
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def best_duals(short, old, label, price, length2, every, squared, r, new):
     """OUT ``new``: the best duals of a row, given what it lacks now; scratch: ``r``."""
-    before, highest, q = 0.0, -np.inf, length2 if length2 > 0.0 else NO_LENGTH2
+    if length2 == 0.0:
+        duals_of_nothing(short, label, price, every, squared, new)
+        return
+    before, highest, q = 0.0, -np.inf, length2
     for k in range(short.shape[0]):
         if k != label:
             r[k] = old[k] + short[k] / q
