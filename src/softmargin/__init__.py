@@ -44,12 +44,15 @@ _HOME = {
     "find_cycles": "softmargin.constraints.cycles",
     "verify": "softmargin.diagnostics.verify",
 }
+_MODULES = frozenset(("data",))  # softmargin.data.read_svmlight works without an import of its own
 _LATER = frozenset(("BayesianLinearRegression", "PreferencePosterior", "load", "save"))
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
+    if name in _MODULES:
+        return import_module(f"softmargin.{name}")
     if name in _LATER:
         message = f"softmargin.{name} comes with a later version; this is {__version__}"
         raise AttributeError(message)
