@@ -13,6 +13,7 @@ from softmargin.estimators._explain import Explanation, Support, explain
 from softmargin.estimators._inputs import read_column, read_grades
 from softmargin.kernels.constraints import Constraints
 from softmargin.kernels.rows import DenseRows, SparseRows
+from softmargin.metrics import pair_accuracy
 from softmargin.solvers.choose import solve
 from softmargin.solvers.points import PointCounts, count_points
 
@@ -144,9 +145,7 @@ class SoftMarginRanker(SoftMarginModel):
         utility = self.predict(X)
         y = read_grades(y, utility.size)
         groups = None if qid is None else read_column(qid, y.size, "qid", "group number")
-        pairs, _ = pairs_of_groups(y, groups, None)
-        ahead = utility[pairs[:, 0]] - utility[pairs[:, 1]]
-        return float(np.mean((ahead > 0) + 0.5 * (ahead == 0))) if ahead.size else float("nan")
+        return pair_accuracy(y, utility, groups, average="pairs")
 
     def explain(self, X: Any, a: int, b: int) -> Explanation:
         """Why row a of X is ranked over row b: what each feature adds and, for the X of ``fit``, each answer."""
