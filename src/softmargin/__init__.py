@@ -44,7 +44,7 @@ _HOME = {
     "find_cycles": "softmargin.constraints.cycles",
     "verify": "softmargin.diagnostics.verify",
 }
-_MODULES = frozenset(("data",))  # softmargin.data.read_svmlight works without an import of its own
+_MODULES = frozenset(("data", "metrics"))  # softmargin.data.read_svmlight works without an import of its own
 _LATER = frozenset(("BayesianLinearRegression", "PreferencePosterior", "load", "save"))
 
 
