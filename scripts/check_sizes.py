@@ -17,7 +17,7 @@ TEXT = (*CODE, "scripts", "docs", "examples", ".ci", "*")  # "*": the files of t
 EXCUSE = re.compile(r"\b(xfail|skip|skipif|skipTest|importorskip|expected_failed_checks)\b\s*[(=]")
 # What is true on one machine only: home folders, scratch folders, where packages were fetched from.
 MACHINE = re.compile(
-    r"(?<![\w.:/-])/(home|root|Users|work|tmp|opt|mnt)/|pypi[.]org|pythonhosted[.]org"
+    r"(?<![\w.:/-])/(home|root|Users|work|tmp|opt|mnt)/|pypi[.]org|python[h]osted[.]org"
     r"|(index-url|find-links|trusted-host)[ =]|://localhost:\d+/simple"
 )
 
