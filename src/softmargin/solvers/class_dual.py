@@ -54,9 +54,6 @@ class ClassDescent(Descent):
     def bias(self) -> np.ndarray:
         return self.centre + self.column * self.w[-1] if self.asked.free_bias else self.centre
 
-    def centre_bias(self) -> None:
-        self.centre = self.bias
-
     def descend(self, active: int, clear: float) -> tuple[int, Visit]:
         return descend_classes(
             self.constraints, self.length2, self.form, self.centre, self.order, active, clear, self.dual, self.w

@@ -57,11 +57,14 @@ class Descent(ABC):
         self.change, self.along = np.zeros(shape), np.zeros(shape)
         self.margins = self.change  # wanted at looks only, where no line is under way
         self.w_change, self.w_along = np.zeros_like(weights), np.zeros_like(weights)
+        self.shift, self.share = np.zeros(classes or 1), np.ones(classes or 1)  # of the centre, at the last look
         self.proof: Solution | None = None  # the last, of a gap that seemed small enough
         self.bend, self.left, self.rests, self.resting = 0.0, 0.0, 0, 0
         self.best_w, self.best_bias, self.primal, self.gap = weights.copy(), self.bias, np.inf, np.inf
 
     # -------------------------------------------------------------- what the kind of constraints has to say
+
+    centre: Any  # of the proximal term that stands for the penalty of a free intercept, which has none
 
     @property
     @abstractmethod
@@ -95,10 +98,6 @@ class Descent(ABC):
     @abstractmethod
     def sort_out(self) -> int:
         """Put rows worth a visit first in the order; how many they are."""
-
-    @abstractmethod
-    def centre_bias(self) -> None:
-        """Move the centre of a free intercept's proximal term to the intercept."""
 
     @abstractmethod
     def proved(self, reason: str) -> Solution:
@@ -228,6 +227,17 @@ class Descent(ABC):
         self.moving = self.order[: self.active]
         self.centre_bias()
         self.bend = 0.0  # other rows may move now, and another centre is another problem
+
+    def centre_bias(self) -> None:
+        """Move the centre of a free intercept's proximal term to the intercept, or part of the way.
+
+        Visits have not solved the problem of the present centre, and where all of the way is too far the intercept
+        comes back at the next look, and goes there again at the one after.
+        """
+        shift = self.bias - self.centre
+        self.share = np.where(shift * self.shift < 0.0, 0.5 * self.share, np.minimum(1.0, 1.5 * self.share))
+        self.centre = self.centre + self.share * shift
+        self.shift = shift
 
     def holds(self, tol: float) -> bool:
         """Whether the gap is small enough when worked out from the data."""

@@ -60,7 +60,8 @@ class RowDescent(Descent):
         return self.centre + self.column * float(self.w[-1]) if self.problem.free_bias else 0.0
 
     def centre_bias(self) -> None:
-        self.centre = self.bias
+        super().centre_bias()
+        self.centre = float(self.centre[0])
 
     def descend(self, active: int, clear: float) -> tuple[int, Visit]:
         squared = self.problem.squared
