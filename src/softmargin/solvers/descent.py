@@ -181,11 +181,11 @@ class Descent(ABC):
         if not curve > ROUNDING * float(np.vdot(self.w, self.w)):  # nothing left but rounding
             self.bend = 0.0
             return Visit(first.steepest, first.gap, won)
-        turn, shared = 0.0, 0.0
+        turn = 0.0
         if self.bend > 0.0:
             shared = min(0.0, self.product(self.change, self.w_change, self.along, self.w_along))
-        if curve - shared * shared / (self.bend or 1.0) > NEARLY_THE_SAME * curve:
-            turn = -shared / (self.bend or 1.0)
+            if curve - shared * shared / self.bend > NEARLY_THE_SAME * curve:
+                turn = -shared / self.bend
         slope = won + 0.5 * curve + turn * self.left
         turn_rows(self.moving, turn, change, along)
         self.w_along *= turn
