@@ -1,0 +1,168 @@
+"""Graded groups and explicit pairs in one fit: one problem of all their pairs, one certificate."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from graded import Listed, by_pairs, graded, listed, near, proved
+from refusal import refused
+from softmargin import SoftMarginRanker, verify
+from softmargin.constraints import Constraints, Grades, Pairs
+
+GROUPS = pytest.mark.parametrize("groups", ["pairs", "equal"])
+LOSSES = pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+
+
+def extra(seed, rows, count=15):
+    """Random pairs of rows, the first of each is said to be better."""
+    rng = np.random.default_rng(seed)
+    return np.array([rng.choice(rows, 2, replace=False) for _ in range(count)])
+
+
+def together(*parts):
+    """The pairs of several sources, each with a factor on its prices."""
+    return Listed(
+        np.concatenate([part.pairs for part, _ in parts]), np.concatenate([part.price * by for part, by in parts])
+    )
+
+
+@GROUPS
+@LOSSES
+def test_two_sources_are_all_their_pairs(loss, groups):
+    """Grades with one price and pairs with another: the objective, weights and certificate of all pairs listed."""
+    for seed in range(5):
+        X, y, qid = graded(seed)
+        pairs = Listed(extra(seed, y.size), np.ones(15))
+        told = Constraints([Grades(y, qid, price=0.5), Pairs(pairs.pairs, price=3.0)])
+        everything = together((listed(y, qid, groups), 0.5), (pairs, 3.0))
+        for items in (X, sparse.csr_matrix(X)):
+            model = SoftMarginRanker(C=0.8, groups=groups, loss=loss, tol=1e-8).fit(items, told)
+            assert model.certificate_.converged
+            proved(model, X, everything, 0.8, loss)
+            near(model, by_pairs(X, everything, C=0.8, loss=loss))
+
+
+@LOSSES
+def test_weights_and_margins_of_each_source(loss):
+    """Group weights, pair weights and pair margins all count, as they do where a source is alone."""
+    X, y, qid = graded(6)
+    rng = np.random.default_rng(6)
+    weight, mine, margin = rng.uniform(0, 2, 6), rng.uniform(0, 3, 15), rng.uniform(0.1, 4, 15)
+    pairs, all_pairs = extra(6, y.size), listed(y, qid, weight=weight)
+    told = Constraints([Grades(y, qid, weight=weight, price=2.0), Pairs(pairs, weight=mine, margin=margin)])
+    model = SoftMarginRanker(C=0.6, loss=loss, tol=1e-8).fit(X, told)
+    other = SoftMarginRanker(C=0.6, loss=loss, tol=1e-9).fit_pairs(
+        X, np.r_[all_pairs.pairs, pairs], weight=np.r_[2.0 * all_pairs.price, mine],
+        margin=np.r_[np.ones(len(all_pairs.pairs)), margin],
+    )  # fmt: skip
+    near(model, other)
+    assert model.certificate_.primal == pytest.approx(other.certificate_.primal, rel=1e-7)
+
+
+@GROUPS
+def test_one_source_alone_is_the_plain_fit(groups):
+    """Constraints of grades alone are `fit` with `qid`, of pairs alone `fit_pairs`."""
+    X, y, qid = graded(7)
+    options = {"C": 1.3, "tol": 1e-9, "groups": groups}
+    near(SoftMarginRanker(**options).fit(X, Constraints([Grades(y, qid)])), SoftMarginRanker(**options).fit(X, y, qid))
+    pairs = extra(7, y.size)
+    near(
+        SoftMarginRanker(**options).fit(X, Constraints([Pairs(pairs)])),
+        SoftMarginRanker(**options).fit_pairs(X, pairs),
+    )
+
+
+@GROUPS
+def test_the_order_of_sources_changes_nothing(groups):
+    """Pairs first or grades first; one source of grades or one a group; one source of pairs or two."""
+    X, y, qid = graded(8)
+    pairs, options = extra(8, y.size), {"C": 1.3, "tol": 1e-9, "groups": groups}
+    one_by_one = [Grades(np.where(qid == group, y, np.nan), qid) for group in np.unique(qid)]
+    first, *others = (
+        SoftMarginRanker(**options).fit(X, Constraints(parts))
+        for parts in (
+            [Grades(y, qid), Pairs(pairs)],
+            [Pairs(pairs), Grades(y, qid)],
+            [Pairs(pairs[:4]), Grades(y, qid), Pairs(pairs[4:])],
+            [*one_by_one, Pairs(pairs)],
+        )
+    )
+    for other in others:
+        near(first, other)
+
+
+def test_rows_without_a_grade_are_in_no_group():
+    """NaN is no grade: such rows are compared by explicit pairs alone."""
+    X, y, qid = graded(9)
+    missing = np.arange(y.size) % 3 == 0
+    y[missing] = np.nan
+    pairs = Listed(extra(9, y.size), np.ones(15))
+    model = SoftMarginRanker(C=0.9, tol=1e-8).fit(X, Constraints([Grades(y, qid), Pairs(pairs.pairs)]))
+    near(model, by_pairs(X, together((listed(y, qid), 1.0), (pairs, 1.0)), C=0.9))
+    alone = SoftMarginRanker(C=0.9, tol=1e-8).fit(X, Constraints([Grades(y, qid)]))
+    near(alone, SoftMarginRanker(C=0.9, tol=1e-8).fit(X[~missing], y[~missing], qid[~missing]))
+    assert not alone.dual_[missing].any()
+
+
+@GROUPS
+def test_balances_and_verify(groups):
+    """`X.T @ dual_` is within the gap of the weights, and `verify` finds the same certificate."""
+    for seed in range(4):
+        X, y, qid = graded(seed)
+        told = Constraints([Grades(y, qid, price=0.4), Pairs(extra(seed, y.size), price=2.5)])
+        model = SoftMarginRanker(C=2.0, groups=groups, tol=1e-6).fit(X, told)
+        proof = model.certificate_
+        assert model.dual_.shape == y.shape
+        assert 0.5 * np.sum((X.T @ model.dual_ - model.coef_) ** 2) <= proof.gap * (1 + 1e-6) + 1e-12 * proof.primal
+        found = verify(model, X, told)
+        assert found.primal == pytest.approx(proof.primal, rel=1e-10)
+        assert found.dual <= proof.primal * (1 + 1e-12)
+        assert found.relative_gap <= proof.relative_gap * (1 + 1e-3) + 1e-9
+
+
+def test_a_price_of_zero_says_nothing():
+    """A source whose price is 0 changes nothing."""
+    X, y, qid = graded(10)
+    options = {"C": 1.3, "tol": 1e-9}
+    told = Constraints([Grades(y, qid), Pairs(extra(10, y.size), price=0.0)])
+    near(SoftMarginRanker(**options).fit(X, told), SoftMarginRanker(**options).fit(X, y, qid))
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda y, qid: Constraints([]), []),
+        (lambda y, qid: Constraints([Grades(y[:-1], qid)]), [r"\b(y|qid)\b"]),
+        (lambda y, qid: Constraints([Grades(y, qid[:-1])]), ["qid"]),
+        (lambda y, qid: Constraints([Grades(np.where(qid == 0, np.inf, y), qid)]), [r"y\[\d+\]", "inf"]),
+        (lambda y, qid: Constraints([Grades(y, qid), Pairs([[0, 999]])]), [r"pairs\[0\]", "999"]),
+        (lambda y, qid: Constraints([Grades(y, qid), Pairs([[3, 3]])]), [r"pairs\[0\]", "itself"]),
+        (lambda y, qid: Constraints([Grades(y, qid), Pairs([[0, 1]], weight=[-1.0])]), [r"weight\[0\]", "-1"]),
+        (lambda y, qid: Constraints([Grades(y, qid), Pairs([[0, 1]], margin=[np.nan])]), [r"margin\[0\]", "nan"]),
+        (lambda y, qid: Constraints([Grades(y, qid, price=-1.0)]), ["price", "-1"]),
+        (lambda y, qid: Constraints([Grades(y, qid), Pairs([[0, 1]], price=np.nan)]), ["price", "nan"]),
+        (lambda y, qid: Constraints([Grades(y, qid, price="much")]), ["price", "much"]),
+        (lambda y, qid: Constraints([Grades(y, qid, weight=[1.0, 2.0])]), ["weight"]),
+        (lambda y, qid: Constraints([Grades(np.full(y.size, np.nan), qid)]), []),
+        (lambda y, qid: Constraints([y]), []),
+    ],
+    ids=[
+        "nothing", "short y", "short qid", "infinite grade", "no such row", "itself", "negative weight", "NaN margin",
+        "negative price", "NaN price", "text price", "short weight", "no grade at all", "no source",
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(make, named):
+    """One sentence that names argument and row, when the source is made or in `fit`, and the model is as it was."""
+    X, y, qid = graded(11)
+    model = SoftMarginRanker().fit(X, y, qid)
+    before = model.coef_.copy()
+    refused(lambda: model.fit(X, make(y, qid)), *named)
+    assert np.array_equal(model.coef_, before)
+
+
+def test_grades_are_given_once():
+    """With Constraints as y, `qid` and `sample_weight` have their place inside, and are refused outside."""
+    X, y, qid = graded(12)
+    told = Constraints([Grades(y, qid)])
+    refused(lambda: SoftMarginRanker().fit(X, told, qid), "qid")
+    refused(lambda: SoftMarginRanker().fit(X, told, sample_weight=np.ones(6)), "sample_weight")
