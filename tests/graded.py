@@ -54,7 +54,7 @@ def listed(y, qid, groups="pairs", weight=None):
         mine = [(i, j) for i in rows for j in rows if y[i] > y[j]]
         each = 1.0 if weight is None else float(weight[place])
         pairs += mine
-        price += [each / len(mine) if groups == "equal" else each] * len(mine)
+        price += [each / len(mine) if groups == "equal" else each for _ in mine]
     return Listed(np.array(pairs, dtype=np.int64).reshape(-1, 2), np.array(price))
 
 

@@ -198,7 +198,7 @@ def test_rows_of_one_group_may_weigh_differently_where_no_groups_are_named():
 
 
 def test_equal_groups_are_means():
-    """One group with C is the sum of its pairs with C by their number; copies of its rows then change little."""
+    """One group with C is the sum of its pairs with C by their number; all its rows twice change nothing."""
     X, y, _ = graded(11)
     count = len(listed(y, np.zeros(y.size)).pairs)
     near(fitted(X, y, groups="equal", C=50.0), fitted(X, y, groups="pairs", C=50.0 / count))

@@ -128,23 +128,26 @@ def test_a_price_of_zero_says_nothing():
     near(SoftMarginRanker(**options).fit(X, told), SoftMarginRanker(**options).fit(X, y, qid))
 
 
+X, y, qid = graded(11)
+
+
 @pytest.mark.parametrize(
     ("make", "named"),
     [
-        (lambda y, qid: Constraints([]), []),
-        (lambda y, qid: Constraints([Grades(y[:-1], qid)]), [r"\b(y|qid)\b"]),
-        (lambda y, qid: Constraints([Grades(y, qid[:-1])]), ["qid"]),
-        (lambda y, qid: Constraints([Grades(np.where(qid == 0, np.inf, y), qid)]), [r"y\[\d+\]", "inf"]),
-        (lambda y, qid: Constraints([Grades(y, qid), Pairs([[0, 999]])]), [r"pairs\[0\]", "999"]),
-        (lambda y, qid: Constraints([Grades(y, qid), Pairs([[3, 3]])]), [r"pairs\[0\]", "itself"]),
-        (lambda y, qid: Constraints([Grades(y, qid), Pairs([[0, 1]], weight=[-1.0])]), [r"weight\[0\]", "-1"]),
-        (lambda y, qid: Constraints([Grades(y, qid), Pairs([[0, 1]], margin=[np.nan])]), [r"margin\[0\]", "nan"]),
-        (lambda y, qid: Constraints([Grades(y, qid, price=-1.0)]), ["price", "-1"]),
-        (lambda y, qid: Constraints([Grades(y, qid), Pairs([[0, 1]], price=np.nan)]), ["price", "nan"]),
-        (lambda y, qid: Constraints([Grades(y, qid, price="much")]), ["price", "much"]),
-        (lambda y, qid: Constraints([Grades(y, qid, weight=[1.0, 2.0])]), ["weight"]),
-        (lambda y, qid: Constraints([Grades(np.full(y.size, np.nan), qid)]), []),
-        (lambda y, qid: Constraints([y]), []),
+        (lambda: Constraints([]), []),
+        (lambda: Constraints([Grades(y[:-1], qid)]), [r"\b(y|qid)\b"]),
+        (lambda: Constraints([Grades(y, qid[:-1])]), ["qid"]),
+        (lambda: Constraints([Grades(np.where(qid == 0, np.inf, y), qid)]), [r"y\[\d+\]", "inf"]),
+        (lambda: Constraints([Grades(y, qid), Pairs([[0, 999]])]), [r"pairs\[0\]", "999"]),
+        (lambda: Constraints([Grades(y, qid), Pairs([[3, 3]])]), [r"pairs\[0\]", "itself"]),
+        (lambda: Constraints([Grades(y, qid), Pairs([[0, 1]], weight=[-1.0])]), [r"weight\[0\]", "-1"]),
+        (lambda: Constraints([Grades(y, qid), Pairs([[0, 1]], margin=[np.nan])]), [r"margin\[0\]", "nan"]),
+        (lambda: Constraints([Grades(y, qid, price=-1.0)]), ["price", "-1"]),
+        (lambda: Constraints([Grades(y, qid), Pairs([[0, 1]], price=np.nan)]), ["price", "nan"]),
+        (lambda: Constraints([Grades(y, qid, price="much")]), ["price", "much"]),
+        (lambda: Constraints([Grades(y, qid, weight=[1.0, 2.0])]), ["weight"]),
+        (lambda: Constraints([Grades(np.full(y.size, np.nan), qid)]), []),
+        (lambda: Constraints([y]), []),
     ],
     ids=[
         "nothing", "short y", "short qid", "infinite grade", "no such row", "itself", "negative weight", "NaN margin",
@@ -153,10 +156,9 @@ def test_a_price_of_zero_says_nothing():
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(make, named):
     """One sentence that names argument and row, when the source is made or in `fit`, and the model is as it was."""
-    X, y, qid = graded(11)
     model = SoftMarginRanker().fit(X, y, qid)
     before = model.coef_.copy()
-    refused(lambda: model.fit(X, make(y, qid)), *named)
+    refused(lambda: model.fit(X, make()), *named)
     assert np.array_equal(model.coef_, before)
 
 

@@ -16,7 +16,7 @@ SIZES = (7, 3, 5, 2, 9, 6, 4, 8)
 
 
 def pegasos(stream, lam, groups):
-    """Weights after every group: w <- (1 - 1/t) w + 1/(lam t) times the price of each violated pair times its difference."""
+    """Each group t: w <- (1 - 1/t) w + 1/(lam t) times the price of each violated pair times its difference."""
     w, path = np.zeros(stream[0][0].shape[1]), []
     for t, (X, y, weight) in enumerate(stream, 1):
         pairs = listed(y, np.zeros(y.size), groups, [weight])
