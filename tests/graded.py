@@ -1,8 +1,10 @@
 """Graded groups for the tests, and every pair that they imply, listed one by one: slow and obvious."""
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from softmargin import SoftMarginRanker
 
@@ -68,6 +70,16 @@ def objective(w, X, all_pairs, C=1.0, loss="hinge"):
 def by_pairs(X, all_pairs, *, tol=1e-9, **options):
     """The same problem, solved by the pairs listed."""
     return SoftMarginRanker(tol=tol, **options).fit_pairs(X, all_pairs.pairs, weight=all_pairs.price)
+
+
+def settled(X, y, qid=None, sample_weight=None, **options):
+    """A fit that goes on to 1e-9 or to where float64 ends, which is 1e-6 or less."""
+    model = SoftMarginRanker(**{"C": 2.0, "tol": 1e-9, **options})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y, qid, sample_weight)
+    assert model.certificate_.relative_gap <= 1e-6, str(model.certificate_)
+    return model
 
 
 def near(one, other):

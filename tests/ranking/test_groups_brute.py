@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
-from graded import by_pairs, graded, listed, near, objective, proved
+from graded import by_pairs, graded, listed, near, objective, proved, settled
 from softmargin import SoftMarginRanker, verify
 
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -26,8 +26,7 @@ def test_groups_are_all_their_pairs(kind, groups, loss, solver):
     for seed in range(6):
         data, C = graded(seed, kind=kind), 10.0 ** (seed - 3)
         pairs = listed(data.y, data.qid, groups)
-        model = SoftMarginRanker(C=C, groups=groups, loss=loss, solver=solver, tol=1e-8).fit(*data)
-        assert model.certificate_.converged
+        model = settled(*data, C=C, groups=groups, loss=loss, solver=solver)
         proved(model, data.X, pairs, C, loss)
         near(model, by_pairs(data.X, pairs, C=C, loss=loss))
 
@@ -49,12 +48,24 @@ def test_five_hundred_groups(loss):
 
 
 @GROUPS
+@LOSSES
+def test_slack_may_cost_as_much_as_one_likes(loss, groups):
+    """Prices up to a million, in groups that no weights order: certified to 1e-6."""
+    for seed in range(20):
+        data = graded(seed, kind="real" if seed % 2 else "whole")
+        for C in (1e3, 1e4, 1e6):
+            model = SoftMarginRanker(C=C, groups=groups, loss=loss, tol=1e-6).fit(*data)
+            assert model.certificate_.converged
+            proved(model, data.X, listed(data.y, data.qid, groups), C, loss)
+
+
+@GROUPS
 def test_any_other_weights_are_no_better_than_the_dual_value(groups):
     """The dual value is below the objective of zero weights, of random ones, and of steps away from ours."""
     for seed in range(10):
         data, C, rng = graded(seed), 3.0, np.random.default_rng(seed)
         pairs = listed(data.y, data.qid, groups)
-        model = SoftMarginRanker(C=C, groups=groups, tol=1e-9).fit(*data)
+        model = settled(*data, C=C, groups=groups)
         lower, w = model.certificate_.dual * (1 - 1e-12), model.coef_
         rivals = [
             0 * w,

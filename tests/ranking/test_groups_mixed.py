@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from graded import Listed, by_pairs, graded, listed, near, proved
+from graded import Listed, by_pairs, graded, listed, near, proved, settled
 from refusal import refused
 from softmargin import SoftMarginRanker, verify
 from softmargin.constraints import Constraints, Grades, Pairs
@@ -36,8 +36,7 @@ def test_two_sources_are_all_their_pairs(loss, groups):
         told = Constraints([Grades(y, qid, price=0.5), Pairs(pairs.pairs, price=3.0)])
         everything = together((listed(y, qid, groups), 0.5), (pairs, 3.0))
         for items in (X, sparse.csr_matrix(X)):
-            model = SoftMarginRanker(C=0.8, groups=groups, loss=loss, tol=1e-8).fit(items, told)
-            assert model.certificate_.converged
+            model = settled(items, told, C=0.8, groups=groups, loss=loss)
             proved(model, X, everything, 0.8, loss)
             near(model, by_pairs(X, everything, C=0.8, loss=loss))
 
@@ -50,7 +49,7 @@ def test_weights_and_margins_of_each_source(loss):
     weight, mine, margin = rng.uniform(0, 2, 6), rng.uniform(0, 3, 15), rng.uniform(0.1, 4, 15)
     pairs, all_pairs = extra(6, y.size), listed(y, qid, weight=weight)
     told = Constraints([Grades(y, qid, weight=weight, price=2.0), Pairs(pairs, weight=mine, margin=margin)])
-    model = SoftMarginRanker(C=0.6, loss=loss, tol=1e-8).fit(X, told)
+    model = settled(X, told, C=0.6, loss=loss)
     other = SoftMarginRanker(C=0.6, loss=loss, tol=1e-9).fit_pairs(
         X, np.r_[all_pairs.pairs, pairs], weight=np.r_[2.0 * all_pairs.price, mine],
         margin=np.r_[np.ones(len(all_pairs.pairs)), margin],
@@ -64,10 +63,10 @@ def test_one_source_alone_is_the_plain_fit(groups):
     """Constraints of grades alone are `fit` with `qid`, of pairs alone `fit_pairs`."""
     X, y, qid = graded(7)
     options = {"C": 1.3, "tol": 1e-9, "groups": groups}
-    near(SoftMarginRanker(**options).fit(X, Constraints([Grades(y, qid)])), SoftMarginRanker(**options).fit(X, y, qid))
+    near(settled(X, Constraints([Grades(y, qid)]), **options), settled(X, y, qid, **options))
     pairs = extra(7, y.size)
     near(
-        SoftMarginRanker(**options).fit(X, Constraints([Pairs(pairs)])),
+        settled(X, Constraints([Pairs(pairs)]), **options),
         SoftMarginRanker(**options).fit_pairs(X, pairs),
     )
 
@@ -79,7 +78,7 @@ def test_the_order_of_sources_changes_nothing(groups):
     pairs, options = extra(8, y.size), {"C": 1.3, "tol": 1e-9, "groups": groups}
     one_by_one = [Grades(np.where(qid == group, y, np.nan), qid) for group in np.unique(qid)]
     first, *others = (
-        SoftMarginRanker(**options).fit(X, Constraints(parts))
+        settled(X, Constraints(parts), **options)
         for parts in (
             [Grades(y, qid), Pairs(pairs)],
             [Pairs(pairs), Grades(y, qid)],
@@ -97,10 +96,10 @@ def test_rows_without_a_grade_are_in_no_group():
     missing = np.arange(y.size) % 3 == 0
     y[missing] = np.nan
     pairs = Listed(extra(9, y.size), np.ones(15))
-    model = SoftMarginRanker(C=0.9, tol=1e-8).fit(X, Constraints([Grades(y, qid), Pairs(pairs.pairs)]))
+    model = settled(X, Constraints([Grades(y, qid), Pairs(pairs.pairs)]), C=0.9)
     near(model, by_pairs(X, together((listed(y, qid), 1.0), (pairs, 1.0)), C=0.9))
-    alone = SoftMarginRanker(C=0.9, tol=1e-8).fit(X, Constraints([Grades(y, qid)]))
-    near(alone, SoftMarginRanker(C=0.9, tol=1e-8).fit(X[~missing], y[~missing], qid[~missing]))
+    alone = settled(X, Constraints([Grades(y, qid)]), C=0.9)
+    near(alone, settled(X[~missing], y[~missing], qid[~missing], C=0.9))
     assert not alone.dual_[missing].any()
 
 
@@ -120,12 +119,19 @@ def test_balances_and_verify(groups):
         assert found.relative_gap <= proof.relative_gap * (1 + 1e-3) + 1e-9
 
 
-def test_a_price_of_zero_says_nothing():
-    """A source whose price is 0 changes nothing."""
+@GROUPS
+def test_sizes_are_groups_that_stand_one_after_another(groups):
+    """Sizes in the place of `qid`, 0 among them, are the same groups; those of no row, or of no grade, are empty."""
     X, y, qid = graded(10)
-    options = {"C": 1.3, "tol": 1e-9}
-    told = Constraints([Grades(y, qid), Pairs(extra(10, y.size), price=0.0)])
-    near(SoftMarginRanker(**options).fit(X, told), SoftMarginRanker(**options).fit(X, y, qid))
+    order = np.argsort(qid, kind="stable")
+    X, y, qid, options = X[order], y[order], qid[order], {"C": 1.3, "tol": 1e-9, "groups": groups}
+    y[qid == 5] = np.nan
+    sizes = [7, 0, 1, 5, 4, 0, 9, 6]
+    model = settled(X, Constraints([Grades(y, sizes=sizes)]), **options)
+    near(model, settled(X, Constraints([Grades(y, qid)]), **options))
+    counts = model.groups_
+    assert (counts.compared, counts.single, counts.level, counts.empty) == (3, 1, 1, 3)
+    assert counts.pairs == len(listed(y[qid < 5], qid[qid < 5]).pairs)
 
 
 X, y, qid = graded(11)
@@ -143,6 +149,11 @@ X, y, qid = graded(11)
         (lambda: Constraints([Grades(y, qid), Pairs([[0, 1]], weight=[-1.0])]), [r"weight\[0\]", "-1"]),
         (lambda: Constraints([Grades(y, qid), Pairs([[0, 1]], margin=[np.nan])]), [r"margin\[0\]", "nan"]),
         (lambda: Constraints([Grades(y, qid, price=-1.0)]), ["price", "-1"]),
+        (lambda: Constraints([Grades(y, qid, price=0.0)]), ["price", "0"]),
+        (lambda: Constraints([Grades(y, qid, sizes=[y.size])]), ["qid", "sizes"]),
+        (lambda: Constraints([Grades(y, sizes=[y.size, 1])]), ["sizes"]),
+        (lambda: Constraints([Grades(y, sizes=[y.size + 1, -1])]), ["sizes"]),
+        (lambda: Constraints([Grades(y, sizes=[0.5, y.size - 0.5])]), ["sizes"]),
         (lambda: Constraints([Grades(y, qid), Pairs([[0, 1]], price=np.nan)]), ["price", "nan"]),
         (lambda: Constraints([Grades(y, qid, price="much")]), ["price", "much"]),
         (lambda: Constraints([Grades(y, qid, weight=[1.0, 2.0])]), ["weight"]),
@@ -151,7 +162,8 @@ X, y, qid = graded(11)
     ],
     ids=[
         "nothing", "short y", "short qid", "infinite grade", "no such row", "itself", "negative weight", "NaN margin",
-        "negative price", "NaN price", "text price", "short weight", "no grade at all", "no source",
+        "negative price", "no price", "sizes and groups", "large sizes", "negative size", "half a row",
+        "NaN price", "text price", "short weight", "no grade at all", "no source",
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(make, named):

@@ -19,13 +19,6 @@ def bad(values, place, value):
     return values
 
 
-def uneven():
-    """A weight a row that is not the same throughout a group."""
-    weight = np.ones(N)
-    weight[9] = 2.0
-    return weight
-
-
 BAD = {
     "NaN in X": ((bad(X, (4, 1), np.nan), y, qid), {}, [r"\bX\b", "NaN", "row 4", "column 1"]),
     "inf in sparse X": ((sparse.csr_matrix(bad(X, (7, 2), np.inf)), y, qid), {}, [r"\bX\b", "row 7", "column 2"]),
@@ -47,7 +40,6 @@ BAD = {
     "NaN group weight": ((X, y, qid), {"sample_weight": bad(np.ones(G), 2, np.nan)}, [r"sample_weight\[2\]"]),
     "infinite row weight": ((X, y, qid), {"sample_weight": bad(np.ones(N), 11, np.inf)}, [r"sample_weight\[11\]"]),
     "huge group weight": ((X, y, qid), {"sample_weight": bad(np.ones(G), 2, 1e26)}, [r"sample_weight\[2\]"]),
-    "uneven weights in a group": ((X, y, qid), {"sample_weight": uneven()}, [r"sample_weight\[\d+\]", "group"]),
     "no weight at all": ((X, y, qid), {"sample_weight": np.zeros(G)}, ["sample_weight", "zero"]),
     "text weights": ((X, y, qid), {"sample_weight": ["much"] * G}, ["sample_weight"]),
     "level grades": ((X, np.ones(N), qid), {}, [r"\by\b", "compare"]),
