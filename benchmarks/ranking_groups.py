@@ -141,7 +141,7 @@ def compete(name: str, data: Graded, pairs: Listed, C: float, listing: float) ->
             quick = int(np.argmin([seconds for seconds, _ in tries]))
             primal = pairs.objective(tries[quick][1], C)
             gap = max(0.0, primal - best.dual) / primal
-            tol = max(gap, best.relative_gap)
+            tol = max(gap, best.relative_gap, TOL / 100.0)  # gaps below are not told apart
             tasks = [lambda: solve(forms[quick], C, setting), lambda: ours(data, C, tol)]  # noqa: B023
             theirs, mine = race(tasks, [tries[quick], once(tasks[1])])
             result.rungs.append(Rung(peer, str(setting), gap, theirs, mine, listing))
