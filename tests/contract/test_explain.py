@@ -58,12 +58,17 @@ def test_the_table_has_names_and_the_largest_parts_first():
     assert str(behind).startswith(f"row 3 is NOT over row 11, but behind it by {told.difference:.4g}")
 
 
-def test_grades_are_explained_by_the_pairs_they_imply():
-    """After `fit`, an answer is a pair of rows with different grades."""
+def test_grades_are_explained_by_the_rows_that_hold_them():
+    """After `fit`, an answer is a row with its grade: it pulls as the pairs do that it wins and loses, together."""
     y = np.argsort(np.argsort(CASE.X @ np.arange(1.0, 7.0))) // 5
-    told = SoftMarginRanker(C=0.1, tol=1e-5).fit(CASE.X, y).explain(CASE.X, 3, 11)
-    assert np.all(y[told.pairs[:, 0]] > y[told.pairs[:, 1]])
+    model = SoftMarginRanker(C=0.1, tol=1e-5).fit(CASE.X, y)
+    told = model.explain(CASE.X, 3, 11)
+    assert told.pairs is None
+    change = CASE.X[3] - CASE.X[11]
+    assert np.array_equal(np.sort(told.answers), np.flatnonzero(model.dual_ * (CASE.X @ change)))
+    assert np.allclose(told.influence, model.dual_[told.answers] * (CASE.X[told.answers] @ change))
     assert told.influence.sum() == pytest.approx(told.difference, rel=0.05)
+    assert f"grade of {told.answers[0]}" in str(told)
 
 
 def test_other_rows_are_explained_by_features_only():

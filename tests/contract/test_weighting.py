@@ -107,17 +107,35 @@ def test_margin_and_weight_multiply():
     assert close(both.coef_, one.coef_, 1e-12)
 
 
-def test_groups_imply_all_pairs_with_products_of_weights():
-    """`fit` compares every two rows of a group with different grades; weights u and v make a pair of price u v."""
+def implied(y, qid):
+    """All pairs that grades imply."""
+    return np.argwhere((qid[:, None] == qid) & (y[:, None] > y))
+
+
+def test_weights_say_how_much_groups_matter():
+    """With `qid` a pair costs its group's weight, given by group or by row; of different ones the geometric mean."""
     rng = np.random.default_rng(7)
     X, y, qid = rng.normal(size=(30, 4)), rng.integers(0, 3, 30), rng.integers(0, 4, 30)
-    weight = rng.uniform(0.5, 2, 30)
-    pairs = np.array([(a, b) for a in range(30) for b in range(30) if qid[a] == qid[b] and y[a] > y[b]])
-    by_pairs = SoftMarginRanker(C=0.05).fit_pairs(X, pairs, weight=weight[pairs].prod(axis=1))
-    assert proved_same(SoftMarginRanker(C=0.05).fit(X, y, qid=qid, sample_weight=weight), by_pairs)
-    everyone = SoftMarginRanker(C=0.01).fit(X, y)
-    pairs = np.array([(a, b) for a in range(30) for b in range(30) if y[a] > y[b]])
-    assert proved_same(everyone, SoftMarginRanker(C=0.01).fit_pairs(X, pairs))
+    pairs, model = implied(y, qid), SoftMarginRanker(C=0.05)
+    by_group, by_row = rng.uniform(0.5, 2, 4), rng.uniform(0.5, 2, 30)
+    for weight, price in (
+        (by_group, by_group[qid[pairs[:, 0]]]),
+        (by_group[qid], by_group[qid[pairs[:, 0]]]),
+        (by_row, np.sqrt(by_row[pairs].prod(axis=1))),
+    ):
+        by_pairs = SoftMarginRanker(C=0.05).fit_pairs(X, pairs, weight=price)
+        assert proved_same(model.fit(X, y, qid=qid, sample_weight=weight), by_pairs)
+
+
+def test_without_groups_weights_are_copies_of_rows():
+    """Rows u and v times make u v pairs, so their pair has the product; and no weights are one of each."""
+    rng = np.random.default_rng(8)
+    X, y, weight = rng.normal(size=(30, 4)), rng.integers(0, 3, 30), rng.integers(0, 4, 30)
+    pairs, model = implied(y, np.zeros(30)), SoftMarginRanker(C=0.01)
+    by_pairs = SoftMarginRanker(C=0.01).fit_pairs(X, pairs, weight=weight[pairs].prod(axis=1))
+    assert proved_same(model.fit(X, y, sample_weight=weight), by_pairs)
+    assert proved_same(model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)), by_pairs)
+    assert proved_same(model.fit(X, y), SoftMarginRanker(C=0.01).fit_pairs(X, pairs))
 
 
 # ------------------------------------------------------------------------------- how a stream differs

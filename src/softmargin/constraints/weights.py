@@ -61,15 +61,20 @@ def importance(
         return Importance(required, weight, None)
     if weighting == "margin":
         return Importance(required * weight, np.ones(count), None)
-    copies = np.rint(weight)
-    if np.any(uneven := (copies != weight) | (weight > MOST_COPIES)):
+    refuse_parts(weight, name)
+    return Importance(required, np.ones(count), weight.astype(np.int64))
+
+
+def refuse_parts(weight: np.ndarray, name: str) -> None:
+    """A copy is a whole one."""
+    uneven = (np.rint(weight) != weight) | (weight > MOST_COPIES)
+    if np.any(uneven):
         row = int(np.argmax(uneven))
         message = (
             f"{name}[{row}] is {weight[row]:g}, and weighting='replicate' repeats a constraint a whole number of "
             "times; pass weighting='slack' to scale its price instead"
         )
         raise ValueError(message)
-    return Importance(required, np.ones(count), copies.astype(np.int64))
 
 
 def numbers_of(values: Any, count: int, name: str) -> np.ndarray:

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from softmargin.constraints.groups import pairs_of_groups
+from softmargin.constraints.graded import Constraints
 from softmargin.constraints.labels import class_numbers
 from softmargin.constraints.pairs import as_pairs, pair_rows
 from softmargin.constraints.weights import numbers_of
 from softmargin.data.matrix import rows_of
-from softmargin.estimators._inputs import class_factors, read_column, read_grades, read_labels, read_matrix
+from softmargin.estimators._inputs import class_factors, read_labels, read_matrix
 from softmargin.estimators.classifier import SoftMarginClassifier
 from softmargin.estimators.ranker import SoftMarginRanker
 
@@ -84,8 +84,8 @@ class Posed:
         return dual.reshape(len(self.price), self.columns)
 
 
-def posed(model: Any, X: Any, y: Any, **more: Any) -> Posed:
-    """The problem of ``model`` on these data, with the parameters that it has now."""
+def checked_matrix(model: Any, X: Any) -> Any:
+    """X in float64, for a model that may be verified and has learned something."""
     if not isinstance(model, SoftMarginClassifier | SoftMarginRanker):
         message = (
             f"model is a {type(model).__name__}: pass a SoftMarginClassifier or a SoftMarginRanker (not a pipeline)"
@@ -94,20 +94,21 @@ def posed(model: Any, X: Any, y: Any, **more: Any) -> Posed:
     len(model.coef_)  # or the sentence of a model that has learned nothing
     X = read_matrix(model, X, reset=False)
     rows_of(X)  # refuses NaN and the like
-    X = X.astype(np.float64, copy=False)
+    return X.astype(np.float64, copy=False)
+
+
+def holds_pairs(y: Any) -> bool:
+    """Whether y is pairs and not one grade a row."""
+    return not isinstance(y, Constraints) and np.ndim(y) == 2 and np.shape(y)[1:] != (1,)
+
+
+def posed(model: Any, X: Any, y: Any, **more: Any) -> Posed:
+    """The problem of ``model`` on labels or pairs, with the parameters that it has now."""
     if isinstance(model, SoftMarginClassifier):
         refuse(more, ("qid", "weight", "margin"), "goes with a ranker, and model is a classifier")
         return labels_posed(model, X, y, more["sample_weight"])
-    shape = np.shape(y)
-    if len(shape) == 2 and shape[1] != 1:
-        refuse(more, ("qid", "sample_weight"), "goes with grades, and y holds pairs, which take weight and margin")
-        return pairs_posed(model, X, as_pairs(y), more["weight"], more["margin"], "weight")
-    refuse(more, ("weight", "margin"), "goes with pairs (two columns), and y holds grades")
-    y = read_grades(y, X.shape[0])
-    groups = None if more["qid"] is None else read_column(more["qid"], y.size, "qid", "group number")
-    weight = more["sample_weight"]
-    weight = None if weight is None else numbers_of(weight, y.size, "sample_weight")
-    return pairs_posed(model, X, *pairs_of_groups(y, groups, weight), None, "sample_weight")
+    refuse(more, ("qid", "sample_weight"), "goes with grades, and y holds pairs, which take weight and margin")
+    return pairs_posed(model, X, as_pairs(y), more["weight"], more["margin"], "weight")
 
 
 def refuse(more: dict[str, Any], names: tuple[str, ...], why: str) -> None:
@@ -139,14 +140,21 @@ def labels_posed(model: SoftMarginClassifier, X: Any, y: Any, weight: Any) -> Po
 def pairs_posed(model: SoftMarginRanker, X: Any, pairs: Any, weight: Any, margin: Any, name: str) -> Posed:
     """Pairs: signed rows X[better] - X[worse]."""
     held = pair_rows(rows_of(X), pairs, X.shape[0])  # refuses what are no pairs
-    count, numbers = held.better.size, np.concatenate([held.better, held.worse]).astype(np.int64)
-    ends, sign = np.tile(np.arange(count), 2), np.repeat([1.0, -1.0], count)
+    count = held.better.size
     weight = np.ones(count) if weight is None else numbers_of(weight, count, name)
     required, price = importance_of(model, weight, numbers_of(1.0 if margin is None else margin, count, "margin"))
-    return Posed(
-        X, sparse.csr_array((sign, (ends, numbers)), shape=(count, X.shape[0])), np.ones((count, 1)), None,
-        required[:, None], cost(model, price)[:, None], 1, model.loss == "squared_hinge",
-    )  # fmt: skip
+    better, worse = held.better.astype(np.int64), held.worse.astype(np.int64)
+    return one_by_one(X, better, worse, required, cost(model, price), squared=model.loss == "squared_hinge")
+
+
+def one_by_one(
+    X: Any, better: np.ndarray, worse: np.ndarray, required: np.ndarray, price: np.ndarray, *, squared: bool
+) -> Posed:
+    """Pairs as lines of a sparse matrix."""
+    count, numbers = better.size, np.concatenate([better, worse])
+    ends, sign = np.tile(np.arange(count), 2), np.repeat([1.0, -1.0], count)
+    pairs = sparse.csr_array((sign, (ends, numbers)), shape=(count, X.shape[0]))
+    return Posed(X, pairs, np.ones((count, 1)), None, required[:, None], price[:, None], 1, squared)
 
 
 def importance_of(model: Any, weight: np.ndarray, required: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

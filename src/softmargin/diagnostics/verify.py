@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from softmargin.diagnostics.derive import derived
-from softmargin.diagnostics.posed import Posed, learned_weights, posed
+from softmargin.diagnostics.posed import Posed, checked_matrix, holds_pairs, learned_weights, posed, refuse
+from softmargin.diagnostics.scored import Told, every_pair_posed, proof, told
+from softmargin.estimators.ranker import SoftMarginRanker
 from softmargin.solvers.certificate import Certificate
 from softmargin.solvers.class_problem import balancing
 from softmargin.solvers.parallel import one_blas_thread
@@ -33,7 +35,7 @@ def verify(
     ----------
     model : a ``SoftMarginClassifier`` or ``SoftMarginRanker`` with weights.
     X : the rows it was fitted on.
-    y : the labels; for a ranker its grades or, two columns, its pairs ``(better, worse)``.
+    y : the labels; for a ranker its grades, its ``Constraints`` or, two columns, its pairs ``(better, worse)``.
     qid, sample_weight : as they were given to ``fit``.
     weight, margin : as they were given to ``fit_pairs``.
 
@@ -41,9 +43,17 @@ def verify(
     weights; the reason says so.  Whatever weights and duals the model holds, ``dual <= optimum <= primal``.
     """
     started = time.perf_counter()
-    task = posed(model, X, y, qid=qid, sample_weight=sample_weight, weight=weight, margin=margin)
+    X, more = checked_matrix(model, X), {"qid": qid, "sample_weight": sample_weight, "weight": weight, "margin": margin}
+    if isinstance(model, SoftMarginRanker) and not holds_pairs(y):
+        refuse(more, ("weight", "margin"), "goes with pairs (two columns), and y holds grades")
+        said = told(model, y, qid, sample_weight, X.shape[0])
+        if not np.isinf(model.C) and not hasattr(model, "pair_dual_"):
+            return of_grades(model, said, X, started)
+        task, stored = every_pair_posed(X, said), getattr(model, "pair_dual_", None)
+    else:
+        task, stored = posed(model, X, y, **more), getattr(model, "dual_", None)
     W, bias = learned_weights(model, task)
-    stored, passes = getattr(model, "dual_", None), 0.0
+    passes = 0.0
     with one_blas_thread():
         if stored is None:
 
@@ -60,6 +70,17 @@ def verify(
                 reason = "the stored duals were not feasible, and were moved into their set"
         gap = certify(task, W, bias, dual)
     return Certificate.of(gap, float(model.tol), "verify", passes + 2.0, time.perf_counter() - started, reason)
+
+
+def of_grades(model: SoftMarginRanker, said: Told, X: Any, started: float) -> Certificate:
+    """The same where constraints are all pairs of grades, which are not listed."""
+    w = np.asarray(model.coef_, dtype=np.float64)
+    if not np.isfinite(w).all():
+        message = "coef_ of the model is not finite: nothing can be proved about such weights"
+        raise ValueError(message)
+    with one_blas_thread():
+        gap, passes, reason = proof(model, said, X, w)
+    return Certificate.of(gap, float(model.tol), "verify", passes, time.perf_counter() - started, reason)
 
 
 def certify(task: Posed, W: np.ndarray, bias: np.ndarray, dual: np.ndarray) -> Gap:

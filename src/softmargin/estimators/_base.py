@@ -90,14 +90,18 @@ class SoftMarginModel(BaseEstimator):
         return Plan(steps, width, averaging_of(self.average), self.loss == "squared_hinge", **shape)
 
     def _task(self, matter: Importance) -> tuple[Task, float]:
-        """What to solve for a batch, and the lam of online passes over it.
+        """What to solve for a batch, and the lam of online passes over it."""
+        return self._task_of(float(matter.whole_price.sum()), matter.total)
 
-        The T of ``lam = 1/(C T)`` is the sum of the weights, so that weight k is k copies whichever of the two is set;
-        passes meet ``matter.total`` constraints whatever their weights.
+    def _task_of(self, mass: float, met: int) -> tuple[Task, float]:
+        """The same where all prices together are ``mass``.
+
+        That is the T of ``lam = 1/(C T)``, so that weight k is k copies whichever of the two is set; passes meet
+        ``met`` constraints whatever their weights.
         """
-        C = float(self.C) if self.lam is None else 1.0 / (float(self.lam) * float(matter.whole_price.sum()))
+        C = float(self.C) if self.lam is None else 1.0 / (float(self.lam) * mass)
         task = Task(self.solver, C, float(self.tol), float(self.max_passes), read_seed(self.random_state))
-        return task, 1.0 / (C * matter.total)
+        return task, 1.0 / (C * met)
 
     def _handed_over(self, stream: Any, price: np.ndarray) -> tuple[Any, Any]:
         """The constraints as a stream, and as a batch with these prices of all copies; where one will do, only that."""
@@ -235,5 +239,8 @@ LEARNED = frozenset(
         "n_iter_",
         "dual_",
         "support_pairs_",
+        "stiffness_",
+        "pair_dual_",
+        "groups_",
     )
 )

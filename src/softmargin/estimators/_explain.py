@@ -24,8 +24,8 @@ class Explanation:
     names: np.ndarray  # of the features
     weights: np.ndarray
     change: np.ndarray  # x_a - x_b
-    answers: np.ndarray | None = None  # numbers of the pairs or, after ``fit``, of the pairs that the grades imply
-    pairs: np.ndarray | None = None  # (better, worse) of each
+    answers: np.ndarray | None = None  # numbers of the pairs or, after ``fit``, of the rows whose grades speak
+    pairs: np.ndarray | None = None  # (better, worse) of each pair; None for rows
     influence: np.ndarray | None = None  # dual_t z_t.(x_a - x_b), of the largest size first
     why_not: str = ""
 
@@ -58,9 +58,12 @@ class Explanation:
             parts = self.contributions[place], self.weights[place], self.change[place]
             lines.append(f"{name:<{wide}}  {parts[0]:>+10.4g}  {parts[1]:>10.4g}  {parts[2]:>+10.4g}")
         lines += others(self.contributions[self.order[MOST_LINES:]], "feature", wide)
-        if self.answers is None or self.pairs is None or self.influence is None:
+        if self.answers is None or self.influence is None:
             return "\n".join([*lines, "", self.why_not])
-        told = [f"{better} over {worse}" for better, worse in self.pairs[:MOST_LINES]]
+        if self.pairs is None:
+            told = [f"grade of {row}" for row in self.answers[:MOST_LINES]]
+        else:
+            told = [f"{better} over {worse}" for better, worse in self.pairs[:MOST_LINES]]
         wide = max(map(len, ["answer", *told]))
         lines += ["", f"{'answer':<{wide}}  {'adds':>10}  {'number':>10}"]
         for name, adds, number in zip(told, self.influence, self.answers, strict=False):
@@ -81,7 +84,7 @@ class Support:
     """The answers that hold the weights up: all that an explanation needs beside the weights and X."""
 
     answers: np.ndarray
-    pairs: np.ndarray
+    pairs: np.ndarray | None  # None: answers are rows of X, and duals their balance
     dual: np.ndarray
     open: float  # |w - w_dual| is at most this
 
@@ -106,18 +109,22 @@ def explain(X: Any, a: Any, b: Any, w: np.ndarray, names: np.ndarray, support: S
     if support is None:
         return Explanation(*parts, why_not="The answers are not told: a stream keeps no duals.")
     foreign = "The answers are not told: X holds other rows than those that the model was fitted on."
-    if X.shape[0] <= support.pairs.max(initial=-1):
+    pairs = support.pairs
+    if X.shape[0] <= (support.answers if pairs is None else pairs).max(initial=-1):
         return Explanation(*parts, why_not=foreign)
-    better, worse = support.pairs.T
-    hold = np.bincount(better, support.dual, X.shape[0]) - np.bincount(worse, support.dual, X.shape[0])
+    if pairs is None:
+        hold = np.bincount(support.answers, support.dual, X.shape[0])
+    else:
+        hold = np.bincount(pairs[:, 0], support.dual, X.shape[0]) - np.bincount(pairs[:, 1], support.dual, X.shape[0])
     # The same rows make weights that differ from w by no more than the certificate leaves open.
     if not np.linalg.norm(X.T @ hold - w) <= support.open + 1e-6 * np.linalg.norm(w):
         return Explanation(*parts, why_not=foreign)
     toward = X @ change
-    influence = support.dual * (toward[better] - toward[worse])
+    moves = toward[support.answers] if pairs is None else toward[pairs[:, 0]] - toward[pairs[:, 1]]
+    influence = support.dual * moves
     order = np.argsort(-np.abs(influence), kind="stable")
     order = order[: np.count_nonzero(influence)]
-    return Explanation(*parts, support.answers[order], support.pairs[order], influence[order])
+    return Explanation(*parts, support.answers[order], None if pairs is None else pairs[order], influence[order])
 
 
 def dense(row: Any) -> np.ndarray:

@@ -4,18 +4,22 @@ from typing import Any
 
 import numpy as np
 
-from softmargin.constraints.groups import pairs_of_groups
+from softmargin.constraints.graded import SHARING, GroupCounts
 from softmargin.constraints.pairs import as_pairs, pair_rows
 from softmargin.constraints.weights import Importance, importance, numbers_of
-from softmargin.data.matrix import row_count
+from softmargin.data.matrix import row_count, rows_of
 from softmargin.estimators._base import SoftMarginModel, StreamMethod
 from softmargin.estimators._explain import Explanation, Support, explain
-from softmargin.estimators._inputs import read_column, read_grades
+from softmargin.estimators._inputs import read_column, read_grades, read_matrix
+from softmargin.estimators._statements import Statements, read_statements
 from softmargin.kernels.constraints import Constraints
 from softmargin.kernels.rows import DenseRows, SparseRows
 from softmargin.metrics import pair_accuracy
 from softmargin.solvers.choose import solve
+from softmargin.solvers.choose_scores import only_groups, solve_statements
+from softmargin.solvers.group_stream import after_groups
 from softmargin.solvers.points import PointCounts, count_points
+from softmargin.solvers.score_problem import ScoreProblem
 
 
 class SoftMarginRanker(SoftMarginModel):
@@ -23,7 +27,7 @@ class SoftMarginRanker(SoftMarginModel):
 
     minimise  1/2 |w|^2 + C * sum_t price_t * loss(required_t - w.(X[better_t] - X[worse_t]))
 
-    There is no intercept: it would cancel in every comparison.
+    There is no intercept: it would cancel in every comparison.  Graded groups imply all their pairs and list none.
 
     Parameters
     ----------
@@ -32,6 +36,8 @@ class SoftMarginRanker(SoftMarginModel):
     loss : "hinge" or "squared_hinge".
     weighting : what ``weight`` means: "slack" scales the price of slack, "margin" the required margin, "replicate"
         repeats the comparison.
+    groups : what a graded group costs: "pairs" is the sum over its pairs, "equal" their mean, so that each group
+        weighs the same.
     solver : "auto", "dual", "newton" or "online".
     tol : stop at this relative duality gap.
     max_passes : stop after this many passes over the data.
@@ -50,6 +56,7 @@ class SoftMarginRanker(SoftMarginModel):
         lam: float | None = None,
         loss: str = "hinge",
         weighting: str = "slack",
+        groups: str = "pairs",
         solver: str = "auto",
         tol: float = 1e-4,
         max_passes: int = 1000,
@@ -63,6 +70,7 @@ class SoftMarginRanker(SoftMarginModel):
         self.lam = lam
         self.loss = loss
         self.weighting = weighting
+        self.groups = groups
         self.solver = solver
         self.tol = tol
         self.max_passes = max_passes
@@ -75,20 +83,51 @@ class SoftMarginRanker(SoftMarginModel):
     # ------------------------------------------------------------------------------- learning
 
     def fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> "SoftMarginRanker":
-        """Learn from grades ``y``: within a group of ``qid``, a higher grade is better than every lower one."""
+        """Learn from grades: within a group of ``qid``, a higher grade is better than every lower one.
+
+        Parameters
+        ----------
+        X : one row an item.
+        y : one grade a row, any numbers; or ``softmargin.constraints.Constraints``, several sources at once.
+        qid : the group of each row, in any order; without it all rows are one group.
+        sample_weight : with ``qid`` how much each group matters, one number a group (in the order of sorted ``qid``) or
+            a row; of rows with different weights a pair has the geometric mean.  Without ``qid`` copies of each row.
+        """
         with self._all_or_nothing():
             self._check_parameters()
-            rows = self._rows(X, reset=True)
-            y = read_grades(y, row_count(rows))
-            groups = None if qid is None else read_column(qid, y.size, "qid", "group number")
-            weight = None if sample_weight is None else numbers_of(sample_weight, y.size, "sample_weight")
-            pairs, weight = pairs_of_groups(y, groups, weight)
-            if pairs.shape[0] == 0:
-                message = f"y has no two different grades within a group (n_samples = {y.size}): nothing to compare"
-                raise ValueError(message)
-            count = pairs.shape[0]
-            self._solve(rows, pairs, importance(count, weight, self.weighting, name="sample_weight"), "sample_weight")
+            X = read_matrix(self, X, reset=True)
+            rows = rows_of(X)
+            told = self._read(y, qid, sample_weight, row_count(rows))
+            task, lam = self._task_of(told.total, told.rounds)
+            plan, problem = self._plan(lam, int(self.n_features_in_)), self._problem(rows, told)
+            answer = self._conclude(told.rounds, lambda: solve_statements(task, problem, X, plan))
+            self.groups_: GroupCounts = told.groups
+            for name, value in (("stiffness_", answer.stiffness), ("pair_dual_", answer.single)):
+                if value is not None:
+                    setattr(self, name, value)
         self._warn_unless_converged()
+        return self
+
+    def _read(self, y: Any, qid: Any, weight: Any, rows: int, *, idle: bool = False) -> Statements:
+        return read_statements(y, qid, weight, rows, weighting=self.weighting, share=self.groups, idle=idle)
+
+    def _problem(self, rows: DenseRows | SparseRows, told: Statements) -> ScoreProblem:
+        return ScoreProblem(rows, int(self.n_features_in_), told.sources, self.loss == "squared_hinge")
+
+    @StreamMethod
+    def partial_fit(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> "SoftMarginRanker":
+        """One step of the online algorithm for each group, in the order in which groups first appear.
+
+        A step judges all pairs of its group at once.  Here the T of ``lam = 1/(C T)`` counts groups.
+        """
+        with self._all_or_nothing():
+            self._check_parameters()
+            X = read_matrix(self, X, reset=not self.__sklearn_is_fitted__())
+            rows = rows_of(X)
+            told = self._read(y, qid, sample_weight, row_count(rows), idle=True)
+            groups = only_groups(self._problem(rows, told))
+            stream = self._stream_for(int(self.n_features_in_))
+            self._keep_stream(after_groups(stream, X, groups, groups.as_met()))
         return self
 
     def fit_pairs(self, X: Any, pairs: Any, weight: Any = None, margin: Any = None) -> "SoftMarginRanker":
@@ -102,6 +141,10 @@ class SoftMarginRanker(SoftMarginModel):
 
     def _importance(self, pairs: np.ndarray, weight: Any, margin: Any) -> Importance:
         return importance(len(pairs), weight, self.weighting, 1.0 if margin is None else margin, "weight")
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._refuse_unless(self.groups in SHARING, "groups", f"one of {', '.join(SHARING)}")
 
     def _solve(self, rows: DenseRows | SparseRows, pairs: np.ndarray, matter: Importance, name: str) -> None:
         stream = _constraints(rows, pairs, matter)
@@ -154,7 +197,8 @@ class SoftMarginRanker(SoftMarginModel):
         support = None
         if hasattr(self, "dual_"):
             left_open = float(np.sqrt(2.0 * self.certificate_.gap))
-            support = Support(self.support_, self.support_pairs_, self.dual_[self.support_], left_open)
+            pairs = getattr(self, "support_pairs_", None)
+            support = Support(self.support_, pairs, self.dual_[self.support_], left_open)
         return explain(X, a, b, self.coef_, names, support)
 
     def margins(self, X: Any, pairs: Any) -> np.ndarray:

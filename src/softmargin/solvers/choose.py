@@ -58,6 +58,8 @@ class Answer:
     reason: str
     solver: str
     run: OnlineRun | None = None
+    stiffness: float | None = None  # of duals that follow from the scores, and are summed up by row
+    single: np.ndarray | None = None  # the duals that were summed up by row, where pairs were listed
 
     @classmethod
     def of(cls, solution: Solution, solver: str, run: OnlineRun | None = None) -> "Answer":

@@ -112,6 +112,10 @@ class OnlineRun:
             step = np.array([steps.one(int(self._state.ledger["steps"][0]) + 1)])
         return bool(self._kernel(constraints, FIRST, step, self._rules, self._state))
 
+    def present(self) -> np.ndarray:
+        """The weights that the next step judges by, whatever is averaged."""
+        return np.asarray(self._state.ledger["scale"][0] * self._state.v)
+
     def weights(self) -> tuple[np.ndarray, np.ndarray]:
         """Weights and intercept: the average, or the last where the plan asks for none."""
         state, ledger = self._state, self._state.ledger[0]

@@ -1,0 +1,253 @@
+"""Sources of pairs: statements about scores, whether they are graded groups or a list of pairs.
+
+A source sees one score for each row of X and answers with how hard its duals pull each row up or down.  It holds no
+dual: under a ``Rule`` every dual follows from the scores.
+"""
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+from softmargin.kernels.scored_pairs import bend_pairs, pull_pairs
+from softmargin.kernels.sweep import (
+    BY_INSERTION,
+    Forest,
+    Rule,
+    Sorted,
+    Stage,
+    bend_of,
+    forest_of,
+    pull_of,
+    sort_small,
+)
+from softmargin.solvers.parallel import over_ranges
+
+FEWEST = 256  # rows of a group that are worth sampling from
+STEPS_A_ROW = 40  # a sweep takes as long a row as a pass over so many numbers
+MOST_PAIRS = 50_000_000  # that are listed where a solver needs them listed
+
+
+class Totals(NamedTuple):
+    """Sums over pairs."""
+
+    loss: float
+    gain: float
+    residual: float  # of Fenchel and Young, see ``kernels.sums.gap_terms``
+    free: float  # how many pairs have a dual that moves with the scores
+
+    @classmethod
+    def of(cls, parts: list[np.ndarray]) -> "Totals":
+        """Of several kernels' returns."""
+        return cls(*(float(part) for part in np.sum(parts, axis=0)))
+
+
+class PairList(NamedTuple):
+    """Pairs written out: row numbers of X, what each requires, and its price."""
+
+    better: np.ndarray
+    worse: np.ndarray
+    required: np.ndarray
+    price: np.ndarray
+
+
+class Source(ABC):
+    """Statements about the scores of some rows of X."""
+
+    rows: np.ndarray  # numbers of the rows that are compared, each once
+    largest: float  # of the required margins
+
+    @abstractmethod
+    def settle(self, scores: np.ndarray, rule: Rule, pull: np.ndarray) -> np.ndarray:
+        """OUT ``pull``: += the balance of the duals at these scores, by row of X; returns ``Totals`` as an array."""
+
+    @abstractmethod
+    def bend(self, scores: np.ndarray, rule: Rule, V: np.ndarray) -> np.ndarray:
+        """``H V``, H the slope of the pulls in the scores; a line for each of ``rows``."""
+
+    @abstractmethod
+    def times(self, factor: float) -> "Source":
+        """The same statements at so many times the price."""
+
+    @abstractmethod
+    def listed(self) -> PairList:
+        """All pairs, for who cannot do without."""
+
+    def thinned(self, most: int) -> "Source":  # noqa: ARG002 a list is as long as its user made it
+        """About the same curvature from fewer rows, where there are more than ``most``."""
+        return self
+
+
+class ScoredPairs(Source):
+    """Explicit pairs: ``score[better] - score[worse] >= required``, slack at a price."""
+
+    def __init__(self, pairs: PairList) -> None:
+        self.pairs, self.largest = pairs, float(pairs.required.max(initial=0.0))
+        both = np.concatenate([pairs.better, pairs.worse])
+        self.rows, places = np.unique(both, return_inverse=True)
+        better, worse = places.astype(np.uint32).reshape(2, -1)
+        self._local = pairs._replace(better=better, worse=worse)
+
+    def settle(self, scores: np.ndarray, rule: Rule, pull: np.ndarray) -> np.ndarray:
+        held = np.zeros(self.rows.size)
+        totals = pull_pairs(*self._local, scores[self.rows], rule, held)
+        pull[self.rows] += held
+        return np.asarray(totals)
+
+    def bend(self, scores: np.ndarray, rule: Rule, V: np.ndarray) -> np.ndarray:
+        out = np.zeros_like(V)
+        bend_pairs(*self._local, scores[self.rows], rule, V, out)
+        return out
+
+    def times(self, factor: float) -> "ScoredPairs":
+        return ScoredPairs(self.pairs._replace(price=factor * self.pairs.price))
+
+    def listed(self) -> PairList:
+        return self.pairs
+
+
+class GradedGroups(Source):
+    """Graded groups: in each, every row over every row of a lower grade.
+
+    ``rows[place]`` is a row of X; the scores stay sorted from one question to the next, which are often about the same.
+    """
+
+    def __init__(self, rows: np.ndarray, forest: Forest) -> None:
+        self.rows, self.forest, self.largest = rows, forest, float(forest.required.max(initial=0.0))
+        self._by_score = Sorted(np.arange(rows.size, dtype=np.uint32), np.zeros(rows.size))
+        self._seen: np.ndarray | None = None
+        sizes = np.diff(forest.starts)
+        self._large, self._largest = np.flatnonzero(sizes > BY_INSERTION), int(sizes.max(initial=0))
+
+    @property
+    def groups(self) -> int:
+        """How many groups are compared."""
+        return int(self.forest.starts.size - 1)
+
+    def settle(self, scores: np.ndarray, rule: Rule, pull: np.ndarray) -> np.ndarray:
+        self._sort(scores)
+        held = np.zeros((2, self.rows.size))
+
+        def part(start: int, stop: int) -> np.ndarray:
+            totals = np.zeros(4)
+            for side, groups, stage in self._sides(start, stop):
+                sums = pull_of(self.forest, self._by_score, rule, side == 0, groups, stage, held[side])
+                totals += sums if side == 0 else 0.0
+            return totals
+
+        totals = over_ranges(part, 2 * self.groups, STEPS_A_ROW * self.rows.size)
+        pull[self.rows] += held[0] - held[1]
+        return np.asarray(np.sum(totals, axis=0))
+
+    def bend(self, scores: np.ndarray, rule: Rule, V: np.ndarray) -> np.ndarray:
+        self._sort(scores)
+        out = np.zeros((2, *V.shape))
+
+        def part(start: int, stop: int) -> None:
+            for side, groups, stage in self._sides(start, stop):
+                bend_of(self.forest, self._by_score, rule, side == 0, groups, stage, V, out[side])
+
+        over_ranges(part, 2 * self.groups, STEPS_A_ROW * V.size)
+        return np.asarray(out[0] + out[1])
+
+    def _sort(self, scores: np.ndarray) -> None:
+        if self._seen is scores:
+            return
+        own, by_score, starts = scores[self.rows], self._by_score, self.forest.starts
+        for g in self._large:
+            start, stop = starts[g], starts[g + 1]
+            order = np.argsort(own[start:stop])
+            by_score.places[start:stop], by_score.scores[start:stop] = order + start, own[start:stop][order]
+        sort_small(starts, own, by_score, (0, self.groups))
+        self._seen = scores
+
+    def _sides(self, start: int, stop: int) -> list[tuple[int, tuple[int, int], Stage]]:
+        """A range of twice the groups, in which the upper rows of all come first and then the lower ones."""
+        count, size = self.groups, self._largest
+        stage = Stage(np.empty(size, np.uint32), np.empty(size), np.empty(size, np.uint32), np.empty(size))
+        ranges = (start, min(stop, count)), (max(start, count) - count, stop - count)
+        return [(side, groups, stage) for side, groups in enumerate(ranges) if groups[0] < groups[1]]
+
+    def times(self, factor: float) -> "GradedGroups":
+        return GradedGroups(self.rows, self.forest._replace(price=factor * self.forest.price))
+
+    def as_met(self) -> np.ndarray:
+        """Groups in the order in which their first rows stand in X."""
+        starts = self.forest.starts[:-1]
+        return np.argsort(np.minimum.reduceat(self.rows, starts), kind="stable") if starts.size else starts
+
+    def one(self, g: int) -> "GradedGroups":
+        """A group by itself."""
+        starts, roots, nodes, required, price, mass = self.forest
+        start, stop = starts[g], starts[g + 1]
+        alone = Forest(
+            np.array([0, stop - start]), np.array([0, roots[g + 1] - roots[g]]), nodes[roots[g] : roots[g + 1]] - start,
+            required[g : g + 1] if required.size > 1 else required, price[g : g + 1] if price.size > 1 else price,
+            mass[start:stop] if mass.size > 1 else mass,
+        )  # fmt: skip
+        return GradedGroups(self.rows[start:stop], alone)
+
+    def levels(self, g: int) -> np.ndarray:
+        """Places where a grade begins in group g, and the end of the group."""
+        starts, roots, nodes = self.forest[:3]
+        inner = nodes[roots[g] : roots[g + 1], 1]
+        return np.sort(np.concatenate([starts[g : g + 2], inner]))
+
+    def listed(self) -> PairList:
+        _, _, nodes, required, price, mass = self.forest
+        count = int(np.sum((nodes[:, 1] - nodes[:, 0]) * (nodes[:, 2] - nodes[:, 1])))
+        if count > MOST_PAIRS:
+            message = (
+                f"y and qid imply {count:.3g} pairs, and this solver lists them, at most {MOST_PAIRS:.2g}: pass "
+                "solver='newton' and a finite C, which list none"
+            )
+            raise ValueError(message)
+        parts = [np.meshgrid(np.arange(middle, high), np.arange(low, middle), indexing="ij")
+                 for low, middle, high in nodes]  # fmt: skip
+        upper, lower = (np.concatenate([part[side].ravel() for part in parts]) for side in (0, 1))
+        group = np.searchsorted(self.forest.starts, upper, side="right") - 1
+        weight = mass[upper] * mass[lower] if mass.size > 1 else mass[0] ** 2
+        return PairList(
+            self.rows[upper], self.rows[lower], np.broadcast_to(required, self.groups)[group],
+            weight * np.broadcast_to(price, self.groups)[group],
+        )  # fmt: skip
+
+    def thinned(self, most: int) -> Source:
+        if self.rows.size <= most:
+            return self
+        # Of many groups not all: then each may still send so many rows.
+        every = max(1, -(-min(self.rows.size, self.groups * FEWEST) // most))
+        kept = range(0, self.groups, every)
+        chosen, copies, levels = [], [], []
+        for g in kept:
+            edges = self.levels(g)
+            places, stand_for = sample(edges, max(2, most // len(kept)))
+            chosen.append(places)
+            copies.append(stand_for)
+            new = np.unique(np.searchsorted(places, edges[:-1]))
+            levels.append(new[new < places.size])
+        starts = np.concatenate([[0], np.cumsum([places.size for places in chosen])])
+        places, mass = np.concatenate(chosen), np.concatenate(copies)
+        _, _, _, required, price, own = self.forest
+        forest = forest_of(
+            starts, np.concatenate([start + new for start, new in zip(starts[:-1], levels, strict=True)]),
+            required[::every] if required.size > 1 else required, every * (price[::every] if price.size > 1 else price),
+            mass * (own[places] if own.size > 1 else own),
+        )  # fmt: skip
+        return GradedGroups(self.rows[places], forest)
+
+
+def sample(edges: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """About ``size`` places between these edges of levels, and how many places each stands for.
+
+    Half of them go to all levels alike, so that a grade that is rare is there; of too many levels some are left out.
+    """
+    start, stop = edges[0], edges[-1]
+    if stop - start <= size:
+        return np.arange(start, stop), np.ones(stop - start)
+    sizes = np.diff(edges)
+    if 2 * sizes.size > size:
+        return start + np.arange(size) * (stop - start) // size, np.full(size, (stop - start) / size)
+    keep = np.minimum(sizes, size // (2 * sizes.size) + sizes * size // (2 * (stop - start)))
+    places = [first + np.arange(k) * n // k for first, k, n in zip(edges[:-1], keep, sizes, strict=True)]
+    return np.concatenate(places), np.repeat(sizes / keep, keep)
