@@ -14,8 +14,8 @@ from softmargin.solvers.certificate import distance_bound
 from softmargin.solvers.problem import Gap
 
 SMALL = 200  # rows of a group whose pairs are written out
-STIFFNESSES = 4.0 ** np.arange(-1, 15)  # of the duals, tried where the model has none; in units of 1 / required
-ROUNDING = 1e-7  # relative, of the balance of duals: a tie at the edge of a margin may fall either way
+STIFFNESSES = 0.5 * 4.0 ** np.arange(15)  # of the duals, tried where the model has none; in units of 1 / required
+ROUNDING = 1e-5  # relative, of the balance of duals: what stiff duals make of the rounding of a score
 
 
 class Part(NamedTuple):
@@ -225,11 +225,12 @@ def proof(model: SoftMarginRanker, asked: Told, X: Any, w: np.ndarray) -> tuple[
             "was fitted on"
         )
         raise ValueError(message)
+    tried = list(STIFFNESSES[:1] if asked.squared else STIFFNESSES / asked.unit)
     if stored is not None and stiffness is not None and 0.0 < stiffness < np.inf:
         pull, gap = gap_of(asked, X, w, float(stiffness))
+        tried.append(float(stiffness))
         if np.all(np.abs(pull - stored) <= ROUNDING * max(1e-300, float(np.abs(pull).max()))):
             return gap, 2.0, "with the duals as stored"
         missing = "the stored duals do not follow from the weights, so others were derived"
-    stiffnesses = STIFFNESSES[:1] if asked.squared else STIFFNESSES / asked.unit
-    tried = [gap_of(asked, X, w, stiffness)[1] for stiffness in stiffnesses]
-    return min(tried, key=lambda gap: gap.gap), 2.0 * len(tried), missing
+    gaps = [gap_of(asked, X, w, stiffness)[1] for stiffness in tried]
+    return min(gaps, key=lambda gap: gap.gap), 2.0 * len(tried), missing

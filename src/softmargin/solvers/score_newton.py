@@ -73,9 +73,9 @@ class ScoreNewton:
 
     def until(self, tol: float, max_passes: float) -> str:
         """Rounds until the gap is small enough; returns why it stopped."""
-        stalled, self.most_passes = 0, max_passes
+        stalled, before, self.most_passes = 0, np.inf, max_passes
         while True:
-            steps, before = 0, self.best.gap.gap
+            steps = 0
             while True:
                 stop_if_interrupted()
                 if self.best.gap.relative <= tol and self._holds(tol):
@@ -90,7 +90,7 @@ class ScoreNewton:
                 steps += 1
                 if steps % TOO_MANY == 0:
                     self._sample_more()
-            stalled = stalled + 1 if self.best.gap.gap >= 0.9 * before else 0
+            stalled, before = stalled + 1 if self.best.gap.gap >= 0.9 * before else 0, self.best.gap.gap
             if stalled == STALLED or (self.problem.squared and steps == 0):
                 return PRECISION
             if not self.problem.squared:

@@ -13,7 +13,7 @@ from softmargin.solvers.problem import Gap, Problem, Solution
 from softmargin.solvers.sources import PairList, Source, Totals
 
 ALL = np.ones(1)  # of something that all rows share
-STIFFNESSES = 4.0 ** np.arange(-1, 15)  # tried where weights came without any
+STIFFNESSES = 0.5 * 4.0 ** np.arange(15)  # tried where weights came without any
 
 
 @dataclass(frozen=True)

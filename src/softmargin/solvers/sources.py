@@ -69,6 +69,11 @@ class Source(ABC):
     def times(self, factor: float) -> "Source":
         """The same statements at so many times the price."""
 
+    @property
+    @abstractmethod
+    def pairs(self) -> int:
+        """How many pairs it stands for."""
+
     @abstractmethod
     def listed(self) -> PairList:
         """All pairs, for who cannot do without."""
@@ -82,7 +87,7 @@ class ScoredPairs(Source):
     """Explicit pairs: ``score[better] - score[worse] >= required``, slack at a price."""
 
     def __init__(self, pairs: PairList) -> None:
-        self.pairs, self.largest = pairs, float(pairs.required.max(initial=0.0))
+        self._listed, self.largest = pairs, float(pairs.required.max(initial=0.0))
         both = np.concatenate([pairs.better, pairs.worse])
         self.rows, places = np.unique(both, return_inverse=True)
         better, worse = places.astype(np.uint32).reshape(2, -1)
@@ -100,10 +105,14 @@ class ScoredPairs(Source):
         return out
 
     def times(self, factor: float) -> "ScoredPairs":
-        return ScoredPairs(self.pairs._replace(price=factor * self.pairs.price))
+        return ScoredPairs(self._listed._replace(price=factor * self._listed.price))
+
+    @property
+    def pairs(self) -> int:
+        return int(self._listed.better.size)
 
     def listed(self) -> PairList:
-        return self.pairs
+        return self._listed
 
 
 class GradedGroups(Source):
@@ -193,12 +202,16 @@ class GradedGroups(Source):
         inner = nodes[roots[g] : roots[g + 1], 1]
         return np.sort(np.concatenate([starts[g : g + 2], inner]))
 
+    @property
+    def pairs(self) -> int:
+        nodes = self.forest.nodes
+        return int(np.sum((nodes[:, 1] - nodes[:, 0]) * (nodes[:, 2] - nodes[:, 1])))
+
     def listed(self) -> PairList:
         _, _, nodes, required, price, mass = self.forest
-        count = int(np.sum((nodes[:, 1] - nodes[:, 0]) * (nodes[:, 2] - nodes[:, 1])))
-        if count > MOST_PAIRS:
+        if self.pairs > MOST_PAIRS:
             message = (
-                f"y and qid imply {count:.3g} pairs, and this solver lists them, at most {MOST_PAIRS:.2g}: pass "
+                f"y and qid imply {self.pairs:.3g} pairs, and this solver lists them, at most {MOST_PAIRS:.2g}: pass "
                 "solver='newton' and a finite C, which list none"
             )
             raise ValueError(message)
