@@ -12,14 +12,24 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cases import comparisons, stream
 from softmargin import SoftMarginClassifier, SoftMarginRanker, verify
-from softmargin.solvers import class_dual, class_newton, descent, dual, newton, online_fit, problem
+from softmargin.solvers import (
+    class_dual,
+    class_newton,
+    descent,
+    dual,
+    group_stream,
+    newton,
+    online_fit,
+    problem,
+    score_newton,
+)
 from softmargin.solvers.interrupts import held_interrupts, stop_if_interrupted
 
 SOLVERS = ("auto", "dual", "newton", "online")
 KINDS = ((2, "max"), (3, "max"), (3, "sum"), (4, "ovr"))
 EVERY = pytest.mark.parametrize("solver", SOLVERS)
 EVERY_KIND = pytest.mark.parametrize(("classes", "form"), KINDS)
-STEPS = (descent, newton, class_newton, online_fit)  # all modules that ask for interrupts
+STEPS = (descent, newton, class_newton, online_fit, score_newton, group_stream)  # all modules that ask for interrupts
 OVERSHOOT = 5  # passes beyond max_passes, for what was under way and the proof; in "ovr" each class may
 
 
@@ -77,6 +87,21 @@ def test_the_best_weights_are_kept(count, classes, form, solver, monkeypatch):
     assert len(made) <= count + classes
     assert model.predict(X).shape == y.shape
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@EVERY
+@pytest.mark.parametrize("count", [1, 4, 30])
+def test_the_best_weights_of_grades_are_kept(count, solver, monkeypatch):
+    """The same where constraints are all pairs of grades, listed or not."""
+    rng = np.random.default_rng(count)
+    X, y, qid = rng.normal(size=(120, 6)), rng.integers(0, 4, 120), rng.integers(0, 9, 120)
+    model = SoftMarginRanker(C=0.3, tol=0.0, max_passes=10**6, solver=solver)
+    press_at(monkeypatch, count)
+    with pytest.warns(ConvergenceWarning, match="NOT converged to .*stopped: interrupted"):
+        model.fit(X, y, qid=qid)
+    found = verify(model, X, y, qid=qid)
+    assert model.certificate_.reason == "interrupted"
+    assert found.relative_gap == pytest.approx(model.certificate_.relative_gap, rel=1e-6)
 
 
 @EVERY

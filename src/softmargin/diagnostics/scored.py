@@ -121,8 +121,8 @@ def every_pair_posed(X: Any, asked: Told) -> Posed:
     for part in asked.parts:
         upper, lower, cost = part.upper, part.lower, part.price
         if not part.listed:
-            of_upper, of_lower = masses(part)
-            cost = np.where(weight := np.outer(of_upper, of_lower), part.price, 0.0) * np.where(weight, weight, 1.0)
+            mass = np.outer(*masses(part))
+            cost = np.where(mass > 0.0, part.price, 0.0) * np.where(mass > 0.0, mass, 1.0)  # inf times 0 is no price
             upper, lower = (side.ravel() for side in np.broadcast_arrays(upper[:, None], lower))
         uppers.append(upper)
         lowers.append(lower)

@@ -84,7 +84,10 @@ class InfeasibleError(ValueError):
 
 def story(conflict: Conflict) -> str:
     """One clause that tells a contradiction from a missing feature."""
-    shown = ", ".join(str(row) for row in conflict.rows[:5].tolist()) + (", ..." if len(conflict) > 5 else "")
+    named = [str(row) for row in conflict.rows[:5].tolist()]
+    if conflict.pairs is not None:
+        named = [f"{row} ({a} over {b})" for row, (a, b) in zip(named, conflict.pairs.tolist(), strict=False)]
+    shown = ", ".join(named) + (", ..." if len(conflict) > 5 else "")
     what = ("row" if conflict.pairs is None else "pair") + ("s" if len(conflict) > 1 else "")
     if conflict.cycle is not None:
         why = "they are a cycle, somebody contradicts somebody"

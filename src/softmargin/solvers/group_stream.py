@@ -1,5 +1,6 @@
 """Groups met one after the other: at the present weights, a whole group is one signed row."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -75,14 +76,14 @@ def solve_groups_online(
             learn_groups(run, X, groups, rng.permutation(groups.groups))
             passes += 1
             if passes in proofs:
-                best, proved = better(problem, run, best), passes
+                best, proved = better(problem, run, best), run.seen
     except KeyboardInterrupt:
         reason = "interrupted"
-    if passes > proved:
+    if run.seen > proved:
         best = better(problem, run, best)
     if best.gap.relative <= tol:
         reason = "tol"
-    return ScoreSolution(best.w, 0.0, best.dual, best.gap, float(passes), reason, best.stiffness), run
+    return replace(best, passes=run.seen / groups.groups, reason=reason), run
 
 
 def better(problem: ScoreProblem, run: OnlineRun, best: ScoreSolution) -> ScoreSolution:
