@@ -71,6 +71,20 @@ def test_one_source_alone_is_the_plain_fit(groups):
     )
 
 
+@pytest.mark.parametrize("solver", ["auto", "newton", "dual"])
+def test_a_source_that_compares_nothing_is_no_hindrance(solver):
+    """Level grades beside pairs, in a source of their own: the fit is that of the pairs, with slack and without."""
+    X, y, qid = graded(13)
+    utility = X @ np.arange(1.0, 5.0)
+    pairs = extra(13, y.size)
+    pairs = np.where((utility[pairs[:, 0]] > utility[pairs[:, 1]])[:, None], pairs, pairs[:, ::-1])
+    pairs = pairs[np.abs(utility[pairs[:, 0]] - utility[pairs[:, 1]]) > 0]
+    told = Constraints([Grades(np.ones(y.size), qid), Pairs(pairs)])
+    near(settled(X, told, solver=solver, tol=1e-7), SoftMarginRanker(C=2.0, tol=1e-9).fit_pairs(X, pairs))
+    hard = SoftMarginRanker(C=np.inf, solver=solver, tol=1e-7).fit(X, told)
+    near(hard, SoftMarginRanker(C=np.inf, tol=1e-9).fit_pairs(X, pairs))
+
+
 @GROUPS
 def test_the_order_of_sources_changes_nothing(groups):
     """Pairs first or grades first; one source of grades or one a group; one source of pairs or two."""
