@@ -262,12 +262,17 @@ def race_lines(races: Sequence[Race]) -> list[list[str]]:
             lines += [
                 [
                     one.name, f"{one.C:g}", f"{one.seconds:.4f}", f"{one.gap:.0e}", f"{one.passes:.0f}", peer,
-                    _plain(rung.setting), f"{rung.gap:.0e}", f"{rung.seconds:.4f}", f"{rung.ours:.4f}",
+                    _plain(rung.setting), _told(rung.gap), f"{rung.seconds:.4f}", f"{rung.ours:.4f}",
                     f"{rung.ratio:.2g}", f"{rung.whole:.2g}",
                 ]
                 for rung in kept
             ]  # fmt: skip
     return lines
+
+
+def _told(gap: float) -> str:
+    """Our own best bound does not tell smaller ones apart."""
+    return f"{gap:.0e}" if gap >= TOL / 100.0 else f"< {TOL / 100.0:.0e}"
 
 
 def _plain(setting: str) -> str:
