@@ -10,7 +10,7 @@ from softmargin.solvers.group_stream import solve_groups_online
 from softmargin.solvers.hard import solve_hard
 from softmargin.solvers.online import Plan
 from softmargin.solvers.parallel import one_blas_thread
-from softmargin.solvers.problem import PRECISION, Solution
+from softmargin.solvers.problem import PRECISION, Problem, Solution
 from softmargin.solvers.score_newton import solve_scores
 from softmargin.solvers.score_problem import ScoreProblem, ScoreSolution, balanced
 from softmargin.solvers.sources import GradedGroups
@@ -25,11 +25,12 @@ def solve_statements(task: Task, problem: ScoreProblem, X: Any, plan: Plan) -> A
     """Solve a problem whose prices do not hold C yet; ``X`` are its rows as the user has them."""
     with one_blas_thread():
         if task.hard:
-            return _by_row(problem, solve_hard(problem.listed(), task.tol, task.max_passes), "newton")
+            listed = problem.listed()
+            return _by_row(problem, listed, solve_hard(listed, task.tol, task.max_passes), "newton")
         priced = replace(problem, sources=[source.times(task.C) for source in problem.sources])
         if task.solver == "dual":
-            solution: Solution = solve_dual(priced.listed(), task.tol, task.max_passes, task.rng)
-            return _by_row(problem, solution, "dual")
+            listed = priced.listed()
+            return _by_row(problem, listed, solve_dual(listed, task.tol, task.max_passes, task.rng), "dual")
         if task.solver == "online":
             groups = only_groups(problem)
             found, run = solve_groups_online(priced, X, groups, plan, task.tol, task.whole_passes, task.rng)
@@ -57,8 +58,9 @@ def _solve_auto(task: Task, priced: ScoreProblem) -> Answer:
 
 
 def _list(task: Task, priced: ScoreProblem, passes: float) -> Answer:
-    solution, solver = solve_auto(priced.listed(), task.tol, passes, task.rng)
-    return _by_row(priced, solution, f"{solver} on listed pairs")
+    listed = priced.listed()
+    solution, solver = solve_auto(listed, task.tol, passes, task.rng)
+    return _by_row(priced, listed, solution, f"{solver} on listed pairs")
 
 
 def _sweep(task: Task, priced: ScoreProblem, passes: float) -> Answer:
@@ -69,8 +71,8 @@ def _swept(found: ScoreSolution) -> Answer:
     return replace(Answer.of(found, "newton"), stiffness=found.stiffness)
 
 
-def _by_row(problem: ScoreProblem, solution: Solution, solver: str) -> Answer:
-    answer = Answer.of(balanced(problem.listed(), solution, problem.size), solver)
+def _by_row(problem: ScoreProblem, listed: Problem, solution: Solution, solver: str) -> Answer:
+    answer = Answer.of(balanced(listed, solution, problem.size), solver)
     return replace(answer, single=solution.dual)
 
 

@@ -18,6 +18,7 @@ from softmargin.kernels.sweep import (
     Stage,
     bend_of,
     forest_of,
+    list_pairs,
     pull_of,
     sort_small,
 )
@@ -219,24 +220,20 @@ class GradedGroups(Source):
         return int(np.sum((nodes[:, 1] - nodes[:, 0]) * (nodes[:, 2] - nodes[:, 1])))
 
     def listed(self) -> PairList:
-        _, _, nodes, required, price, mass = self.forest
-        if not len(nodes):
-            return PairList(*(np.zeros(0, dtype=kind) for kind in (np.int64, np.int64, np.float64, np.float64)))
         if self.pairs > MOST_PAIRS:
             message = (
                 f"y and qid imply {self.pairs:.3g} pairs, and this solver lists them, at most {MOST_PAIRS:.2g}: pass "
                 "solver='newton' and a finite C, which list none"
             )
             raise ValueError(message)
-        parts = [np.meshgrid(np.arange(middle, high), np.arange(low, middle), indexing="ij")
-                 for low, middle, high in nodes]  # fmt: skip
-        upper, lower = (np.concatenate([part[side].ravel() for part in parts]) for side in (0, 1))
-        group = np.searchsorted(self.forest.starts, upper, side="right") - 1
-        weight = mass[upper] * mass[lower] if mass.size > 1 else mass[0] ** 2
-        return PairList(
-            self.rows[upper], self.rows[lower], np.broadcast_to(required, self.groups)[group],
-            weight * np.broadcast_to(price, self.groups)[group],
-        )  # fmt: skip
+        upper, lower, group = (np.empty(self.pairs, dtype=np.uint32) for _ in range(3))
+        list_pairs(self.forest, upper, lower, group)
+        _, _, _, required, price, mass = self.forest
+        prices = price[group] if price.size != 1 else np.full(self.pairs, price[0])
+        if mass.size > 1:
+            prices *= mass[upper] * mass[lower]
+        required = required[group] if required.size != 1 else np.full(self.pairs, required[0])
+        return PairList(self.rows[upper], self.rows[lower], required, prices)
 
     def thinned(self, most: int) -> Source:
         if self.rows.size <= most:
