@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import svmlight_twin
-from softmargin.data import read_svmlight
+from softmargin.data import blocks, read_svmlight
 from softmargin.data.block import joined
-from softmargin.data.svmlight import blocks
 
 pytestmark = pytest.mark.nojit
 FILES = 100_000 if os.environ.get("SOFTMARGIN_SOAK") else 1_000

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from softmargin.data.svmlight import blocks
+from softmargin.data import blocks
 from softmargin.kernels.decimal import ASK_PYTHON, FINE, MALFORMED, TOO_LARGE, read_number
 from softmargin.kernels.memory import PADDING, address_of
 

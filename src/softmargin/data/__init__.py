@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from softmargin.data.block import Block, Place
-    from softmargin.data.svmlight import blocks, read_svmlight
+    from softmargin.data.cache import read_cache, write_cache
+    from softmargin.data.stream import blocks
+    from softmargin.data.svmlight import read_svmlight
+    from softmargin.data.write import write_svmlight
 
-__all__ = ["Block", "Place", "blocks", "read_svmlight"]
+__all__ = ["Block", "Place", "blocks", "read_cache", "read_svmlight", "write_cache", "write_svmlight"]
 
-_HOMES = {"Block": "block", "Place": "block", "blocks": "svmlight", "read_svmlight": "svmlight"}
+_HOMES = {"Block": "block", "Place": "block", "blocks": "stream", "read_cache": "cache", "read_svmlight": "svmlight"}
+_HOMES |= {"write_cache": "cache", "write_svmlight": "write"}
 
 
 def __getattr__(name: str) -> Any:

@@ -56,13 +56,13 @@ def read_svmlight(
     OSError
         Where the file cannot be opened.
     """
-    columns = _checked(n_features)
+    columns = checked_columns(n_features)
     parts = deque(_blocks(path, columns, Place(), WINDOW, cores()))
     whole = joined(parts)
     return canonical(whole.data, whole.indices, whole.indptr, columns or whole.columns), whole.y, whole.qid
 
 
-def blocks(
+def text_blocks(
     path: str | PathLike[str],
     *,
     n_features: int | None = None,
@@ -70,23 +70,8 @@ def blocks(
     size: int = STREAM_WINDOW,
     threads: int = 1,
 ) -> Iterator[Block]:
-    """The rows of a file in order, some at a time, in memory that does not grow with the file.
-
-    While one block is used the next is read, by as many ``threads``.
-
-    Parameters
-    ----------
-    path, n_features
-        As in ``read_svmlight``, which refuses the same files with the same sentences.
-    start : Place, optional
-        ``block.after`` of an earlier run: its successor comes first, with the rows that it had then.
-        Groups before this place are not known, and are not looked for.
-    size : int
-        Bytes of text in a block; a longer line is a block of its own.
-    threads : int
-        1 leaves the other cores to who uses the blocks.
-    """
-    yield from _blocks(path, _checked(n_features), start or Place(), size, threads)
+    """The rows of a file in order, some at a time, in memory that does not grow with the file."""
+    yield from _blocks(path, checked_columns(n_features), start or Place(), size, threads)
 
 
 def _blocks(path: str | PathLike[str], columns: int | None, start: Place, size: int, threads: int) -> Iterator[Block]:
@@ -190,7 +175,8 @@ class _SoFar:
         CarefulLine(self.path, number, self.limit).say_why(line, before)
 
 
-def _checked(n_features: Any) -> int | None:
+def checked_columns(n_features: Any) -> int | None:
+    """A number of columns, or None, which leaves it to the file."""
     if n_features is None:
         return None
     try:

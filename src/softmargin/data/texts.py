@@ -23,7 +23,7 @@ _LONGEST_MAGIC = 6
 _PIECE = 1 << 10
 _XZ_MEMORY = 1 << 28  # of a dictionary; the greatest that `xz -9` makes is a quarter of it
 _ENOUGH = 1 << 16  # bytes that are decompressed before the window is looked at again
-_BOM = b"\xef\xbb\xbf"
+_BOM, _NEWLINE = b"\xef\xbb\xbf", 10
 
 
 class DamagedError(Exception):
@@ -67,24 +67,26 @@ def _skip(stream: Any, count: int) -> None:
 
 
 def _cut(stream: Any, size: int, *, begins: bool) -> Iterator[Window]:
-    """Fill, cut behind the last end of a line, and begin the next window with what is left."""
+    """As many lines as fit, or one that does not; so the next window depends on where it begins, and on nothing else.
+
+    ``carry``, which begins the next window, is shorter than ``size``.
+    """
     carry, damage, last = b"", None, False
     while not last:
-        text = np.empty(len(carry) + size + PADDING, dtype=np.uint8)
-        view, filled, wanted = memoryview(cast("Any", text)), len(carry), len(carry) + size
-        view[:filled] = carry
-        try:
-            while filled < wanted and (read := stream.readinto(view[filled:wanted])):
-                filled += read
-        except DamagedError as error:
-            damage = error
-        last = filled < wanted
-        end = _behind_last_line(view, filled)
+        text = np.empty(size + 1 + PADDING, dtype=np.uint8)
+        text[: len(carry)] = np.frombuffer(carry, dtype=np.uint8)
+        filled, damage = _fill(stream, text, len(carry), size)
+        last = filled < size
+        end = _behind_last_line(text, filled)
+        if not (end or last):
+            text, filled, damage = _rest_of_line(stream, text[:size], size)
+            last = filled < text.size - 1 - PADDING
+            end = _behind_first_line(text, filled)
         if last and end < filled and damage is None:
-            view[filled] = ord("\n")
+            text[filled] = _NEWLINE
             end = filled = filled + 1
-        carry = bytes(view[end:filled])
-        mark = len(_BOM) if begins and end and bytes(view[: len(_BOM)]) == _BOM else 0
+        carry = text[end:filled].tobytes()
+        mark = len(_BOM) if begins and text[: len(_BOM)].tobytes() == _BOM else 0
         if end:
             begins = False
             yield Window(text[mark:], end - mark, mark)
@@ -92,12 +94,40 @@ def _cut(stream: Any, size: int, *, begins: bool) -> Iterator[Window]:
         raise damage
 
 
-def _behind_last_line(view: memoryview, filled: int) -> int:
+def _fill(stream: Any, text: np.ndarray, filled: int, wanted: int) -> tuple[int, DamagedError | None]:
+    """How much there is by now, and why there is no more, if that is not the end of the file."""
+    view = memoryview(cast("Any", text))
+    try:
+        while filled < wanted and (read := stream.readinto(view[filled:wanted])):
+            filled += read
+    except DamagedError as error:
+        return filled, error
+    return filled, None
+
+
+def _rest_of_line(stream: Any, begin: np.ndarray, size: int) -> tuple[np.ndarray, int, DamagedError | None]:
+    """A line that is longer than a window, and less than a window behind it."""
+    pieces, damage, read = [begin], None, size
+    while damage is None and read == size and not (pieces[-1] == _NEWLINE).any():
+        piece = np.empty(size, dtype=np.uint8)
+        read, damage = _fill(stream, piece, 0, size)
+        pieces.append(piece)
+    pieces.append(np.empty(1 + PADDING, dtype=np.uint8))
+    text = np.concatenate(pieces)
+    return text, text.size - 1 - PADDING - (size - read), damage
+
+
+def _behind_first_line(text: np.ndarray, filled: int) -> int:
+    ends = np.flatnonzero(text[:filled] == _NEWLINE)
+    return int(ends[0]) + 1 if ends.size else 0
+
+
+def _behind_last_line(text: np.ndarray, filled: int) -> int:
     """Where the last end of a line is behind one; 0 where there is none."""
     length = 1 << 12
     while True:
         begin = max(0, filled - length)
-        found = bytes(view[begin:filled]).rfind(b"\n")
+        found = text[begin:filled].tobytes().rfind(b"\n")
         if found >= 0 or begin == 0:
             return begin + found + 1
         length *= 8
