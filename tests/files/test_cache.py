@@ -96,10 +96,10 @@ def complaint(path):
 
 
 def test_a_file_that_was_cut_is_refused(pair, tmp_path):
-    """At every byte; the sentence names the header or a block."""
+    """At any byte, in a soak at each; the sentence names the header or a block."""
     whole, path = pair[1].read_bytes(), tmp_path / "cut.smc"
     said = set()
-    for size in range(len(whole)):
+    for size in range(0, len(whole), 1 if SOAK else 13):
         path.write_bytes(whole[:size])
         said.add(complaint(path).split(" is ")[0])
     assert {"the header", "block 1", "block 2", "block 3"} <= said

@@ -16,7 +16,7 @@ import numpy as np
 from softmargin.data.block import Block, Place, canonical, joined
 from softmargin.data.careful import LARGEST_INDEX, NUMBER, Before, CarefulLine
 from softmargin.data.groups import SeenGroups
-from softmargin.data.texts import DamagedError, Window, windows
+from softmargin.data.texts import UnreadableError, Window, windows
 from softmargin.data.threads import cores, in_order
 from softmargin.kernels.lines import NOT_SHORT, Found, Room, count_tokens, read_lines
 
@@ -82,8 +82,8 @@ def _blocks(path: str | PathLike[str], columns: int | None, start: Place, size: 
             block = so_far.accept(parsed)
             if block.y.size:
                 yield block
-    except DamagedError as damage:
-        message = f"{path}, line {so_far.line + 1}, column 1: the {damage} data are damaged or cut off from here on"
+    except UnreadableError as why:
+        message = f"{path}, line {so_far.line + 1}, column 1: {why}"
         raise ValueError(message) from None
     if so_far.row == 0:
         message = f"{path} has no rows: it is empty, or all of its lines are blank or comments"

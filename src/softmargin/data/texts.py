@@ -22,12 +22,13 @@ _LONGEST_MAGIC = 6
 # A KB of gzip holds a MB at most, one of xz 7 MB, one of zstd 32 MB: no small file can fill the memory at once.
 _PIECE = 1 << 10
 _XZ_MEMORY = 1 << 28  # of a dictionary; the greatest that `xz -9` makes is a quarter of it
+LONGEST_LINE = 1 << 30  # that is read; 10 KB of zstd can hold one that fills any memory
 _ENOUGH = 1 << 16  # bytes that are decompressed before the window is looked at again
 _BOM, _NEWLINE = b"\xef\xbb\xbf", 10
 
 
-class DamagedError(Exception):
-    """Compressed data end here, or make no sense from here on; the argument is the kind."""
+class UnreadableError(Exception):
+    """There is no next line, and that is not the end of the file; the argument says why."""
 
 
 class Window(NamedTuple):
@@ -80,8 +81,8 @@ def _cut(stream: Any, size: int, *, begins: bool) -> Iterator[Window]:
         end = _behind_last_line(text, filled)
         if not (end or last):
             text, filled, damage = _rest_of_line(stream, text[:size], size)
-            last = filled < text.size - 1 - PADDING
             end = _behind_first_line(text, filled)
+            last = not end  # what stands behind it, be it the end or a fault, is met again
         if last and end < filled and damage is None:
             text[filled] = _NEWLINE
             end = filled = filled + 1
@@ -94,21 +95,23 @@ def _cut(stream: Any, size: int, *, begins: bool) -> Iterator[Window]:
         raise damage
 
 
-def _fill(stream: Any, text: np.ndarray, filled: int, wanted: int) -> tuple[int, DamagedError | None]:
+def _fill(stream: Any, text: np.ndarray, filled: int, wanted: int) -> tuple[int, UnreadableError | None]:
     """How much there is by now, and why there is no more, if that is not the end of the file."""
     view = memoryview(cast("Any", text))
     try:
         while filled < wanted and (read := stream.readinto(view[filled:wanted])):
             filled += read
-    except DamagedError as error:
+    except UnreadableError as error:
         return filled, error
     return filled, None
 
 
-def _rest_of_line(stream: Any, begin: np.ndarray, size: int) -> tuple[np.ndarray, int, DamagedError | None]:
+def _rest_of_line(stream: Any, begin: np.ndarray, size: int) -> tuple[np.ndarray, int, UnreadableError | None]:
     """A line that is longer than a window, and less than a window behind it."""
     pieces, damage, read = [begin], None, size
     while damage is None and read == size and not (pieces[-1] == _NEWLINE).any():
+        if len(pieces) * size > LONGEST_LINE:
+            return begin, 0, UnreadableError(f"this line has more than {LONGEST_LINE} bytes")
         piece = np.empty(size, dtype=np.uint8)
         read, damage = _fill(stream, piece, 0, size)
         pieces.append(piece)
@@ -149,7 +152,7 @@ class _Inflated(io.RawIOBase):
             piece = b"" if self.broken else self.raw.read(_PIECE)
             if not piece:
                 if self.broken or not self.machine.eof:
-                    raise DamagedError(self.kind)
+                    raise UnreadableError(f"the {self.kind} data are damaged or cut off from here on")
                 return 0
             self.ready = self._inflate(piece)
         taken, self.ready = self.ready[: len(room)], self.ready[len(room) :]
