@@ -1,0 +1,5 @@
+"""Models that outlive a process: files that hold one, and what other programs read of it."""
+
+from softmargin.models.files import load, save
+
+__all__ = ["load", "save"]
