@@ -174,6 +174,7 @@ def test_a_forged_file_with_the_right_hash_is_refused_or_harmless(written, folde
 
 
 HUGE = {"kind": "f8", "shape": [2**31, 2**31], "order": "C", "begin": 0, "end": 2**65}
+NOTHING = {"arrays": [], "class": "SoftMarginRanker", "softmargin": "1", "columns": None, "state": {}}
 LIES = {
     "nothing at all": (b"", "empty"),
     "a header of 2^60 bytes": (sealed(b"{}", length=2**60), "at most"),
@@ -193,7 +194,7 @@ LIES = {
     "an array of 2^65 bytes": (sealed(json.dumps({"arrays": [HUGE]}).encode()), "array 0"),
     "an array of objects": (sealed(json.dumps({"arrays": [{**HUGE, "kind": "O8"}]}).encode()), "array 0"),
     "bytes of no array": (sealed(b'{"arrays": []}', b"1234"), "4 bytes more"),
-    "an unknown class": (sealed(b'{"arrays": [], "class": "os.system", "softmargin": "1", "state": {}}'), "os.system"),
+    "an unknown class": (sealed(json.dumps({**NOTHING, "class": "os.system"}).encode()), "os.system"),
     "no state": (sealed(b'{"arrays": [], "class": "SoftMarginRanker", "softmargin": "1"}'), "state"),
 }  # fmt: skip
 

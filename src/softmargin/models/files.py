@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from softmargin.data.columns import Columns
+from softmargin.models.columns import COLUMNS, check_columns
 from softmargin.models.container import Path_, read, refuse, write
 from softmargin.models.kinds import HOMES, kind_of
 from softmargin.models.values import Packer, UnknownValueError, Unpacker
 
 
-def save(model: Any, path: Path_) -> None:
+def save(model: Any, path: Path_, *, columns: Columns | None = None) -> None:
     """Write a model into a file, whole or not at all; nothing in the file is a program.
 
     Parameters
@@ -15,6 +17,8 @@ def save(model: Any, path: Path_) -> None:
     model : a model of softmargin, fitted or in the middle of a stream.
     path : str or PathLike
         Where to; a file that is there is replaced once the new one is complete.
+    columns : Columns, optional
+        How the features were made of a table, ``items.columns``; a model that was loaded with columns keeps them.
 
     Raises
     ------
@@ -26,17 +30,23 @@ def save(model: Any, path: Path_) -> None:
     if kind is None or type(model) is not kind.model:
         message = f"model is a {name}: a model file holds one of {', '.join(HOMES)}"
         raise ValueError(message)
-    packer = Packer(kind.keeper.RECORDS)
+    known = {part: value for part, value in vars(model).items() if part != "columns_"}
+    columns = getattr(model, "columns_", None) if columns is None else columns
+    packer = Packer({**kind.keeper.RECORDS, **COLUMNS})
     try:
-        state = {part: packer.pack(value, part) for part, value in kind.keeper.store(model).items()}
+        check_columns(columns, model)
+        state = {part: packer.pack(value, part) for part, value in kind.keeper.store(model, known).items()}
+        told = packer.pack(columns, "columns")
     except UnknownValueError as error:
         message = f"this {name} cannot be saved: {error}"
         raise ValueError(message) from None
-    write(path, {"class": name, "softmargin": _version(), "state": state}, packer.arrays)
+    write(path, {"class": name, "softmargin": _version(), "columns": told, "state": state}, packer.arrays)
 
 
 def load(path: Path_) -> Any:
     """The model of a file that ``save`` wrote, as it was: it predicts the same to the last bit, and learns on.
+
+    Where it was saved with columns they are its ``columns_``, for ``read_items(path, columns=model.columns_)``.
 
     Parameters
     ----------
@@ -51,20 +61,26 @@ def load(path: Path_) -> Any:
         Where the file cannot be opened.
     """
     header, arrays = read(path)
-    if header.keys() != {"class", "softmargin", "state"} or not isinstance(header["state"], dict):
-        refuse(path, "has a header without a class, a version of softmargin and a state, or with more than these")
+    if header.keys() != {"class", "softmargin", "columns", "state"} or not isinstance(header["state"], dict):
+        refuse(path, "has a header that is not a class, a version of softmargin, columns and a state")
     name = header["class"]
     kind = kind_of(name) if isinstance(name, str) else None
     if kind is None:
         refuse(path, f"holds a {name!r}, and this softmargin knows {', '.join(HOMES)}")
-    unpacker = Unpacker(kind.keeper.RECORDS, arrays)
+    unpacker = Unpacker({**kind.keeper.RECORDS, **COLUMNS}, arrays)
     try:
         state = {part: unpacker.unpack(value) for part, value in header["state"].items()}
-        return kind.keeper.rebuild(kind.model, state)
+        model, columns = kind.keeper.rebuild(kind.model, state), unpacker.unpack(header["columns"])
+        check_columns(columns, model)
     except UnknownValueError as error:
         refuse(path, str(error))
     except RecursionError:
         refuse(path, "has a header that is nested too deeply")
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        refuse(path, f"holds parts that make no {name} together ({type(error).__name__})")
+    if columns is not None:
+        model.columns_ = columns
+    return model
 
 
 def _version() -> str:

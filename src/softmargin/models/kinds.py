@@ -2,7 +2,7 @@
 
 A class joins with one line here and a module that has
 
-    store(model) -> dict      its state as values that ``values.pack`` takes, or ``UnknownValueError``
+    store(model, known)       its state as values that ``Packer`` takes, of its attributes ``known``
     rebuild(kind, state)      the model again; ``UnknownValueError`` where the state is none
     RECORDS                   the types of our own that its state holds
 """

@@ -65,9 +65,9 @@ LEARNED: dict[str, Any] = {
 WORKED_OUT = "_live"
 
 
-def store(model: Any) -> dict[str, Any]:
+def store(model: Any, known: dict[str, Any]) -> dict[str, Any]:
     """Parameters and everything learned."""
-    known, names = vars(model), model.get_params(deep=False).keys()
+    names = model.get_params(deep=False).keys()
     runs = [known[name] for name in ("_run", "_stream") if known.get(name) is not None]
     if callable(known["schedule"]) or any(run.plan.steps.given for run in runs):
         message = f"schedule is a function, which a model file cannot hold: name one of {', '.join(NAMES)}"
