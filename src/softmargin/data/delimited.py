@@ -98,7 +98,10 @@ class _Slow:
 
     def read(self) -> dict[str, Any]:
         rows = _rows(self._text())
-        line, header = self._next(rows, 1) or (1, [])
+        first = self._next(rows, 1)
+        if first is None:
+            _refuse(self.name, "is empty")
+        line, header = first
         check_header(self.name, line, header)
         columns: list[list[str]] = [[] for _ in header]
         while (found := self._next(rows, line + 1)) is not None:

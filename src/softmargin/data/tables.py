@@ -85,10 +85,15 @@ class Table:
 
     def numbers(self, column: str) -> np.ndarray:
         """The column as finite numbers, each the float64 that is nearest to what is written."""
-        values, found = self.whole(column), self._cast(column)
-        if found is not None:
-            return found
-        right = self.numeric(column)
+        self.whole(column)
+        found = self._cast(column)
+        if found is None:
+            self._refuse_numbers(column)
+        return found
+
+    def _refuse_numbers(self, column: str) -> NoReturn:
+        """The first value that is not written as a number or, where all are, the first that is not finite."""
+        values, right = self.columns[column], self.numeric(column)
         if right is None or not right.all():
             row = 0 if right is None else int(np.argmin(right))
             self.refuse(row, column, values[row].as_py(), "is not a finite decimal number")
@@ -170,13 +175,16 @@ def _of_file(path: Path) -> Table:
 
 def _unfolded(name: str, what: str, read: Callable[[], pa.Table]) -> pa.Table:
     try:
-        return read()
+        table = read()
+        table.validate(full=True)
+        table.column_names  # noqa: B018  names that are no texts are refused here
     except MemoryError:
         message = f"{name} unfolds into more than {LARGEST_TABLE} bytes"
         raise ValueError(message) from None
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         message = f"{name} begins like {what}, but it is damaged or cut off"
         raise ValueError(message) from error
+    return table
 
 
 def _parquet(path: Path) -> pa.Table:
@@ -190,9 +198,7 @@ def _parquet(path: Path) -> pa.Table:
 
 def _arrow(path: Path) -> pa.Table:
     with pa.memory_map(str(path)) as file:
-        table = pa.ipc.open_file(file).read_all()
-        table.validate(full=True)
-        return table
+        return pa.ipc.open_file(file).read_all()
 
 
 def _of_arrow(table: pa.Table, name: str) -> Table:
