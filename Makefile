@@ -5,7 +5,7 @@ PYTHON ?= python3
 PIP := $(PYTHON) -m pip --python .venv/bin/python --disable-pip-version-check
 RUN := NUMBA_CACHE_DIR="$$($(PYTHON) scripts/numba_cache.py)" .venv/bin/python
 
-.PHONY: test demo bench bench-solvers soak clean
+.PHONY: test demo bench bench-solvers bench-ranking soak clean
 
 test: .venv/ready
 	scripts/check
@@ -19,6 +19,10 @@ bench: .venv/ready-for-bench
 # Batch solvers only; ARGS="--only a9a --C 1" for some cells, ARGS="--from build/solvers.json" for no new run.
 bench-solvers: .venv/ready-for-bench
 	$(RUN) benchmarks/bench_solvers.py $(ARGS)
+
+# Ranking from groups and comparisons only; ARGS="--growth", "--groups" or "--pairs" for one part.
+bench-ranking: .venv/ready-for-bench
+	$(RUN) benchmarks/bench_ranking.py $(ARGS)
 
 # The same tests with larger numbers and fresh random examples.
 soak: .venv/ready

@@ -7,7 +7,7 @@ from softmargin.constraints.graded import graded
 from softmargin.kernels.rows import DenseRows
 from softmargin.kernels.sweep import Rule
 from softmargin.solvers.score_problem import ScoreProblem
-from softmargin.solvers.sources import GradedGroups, PairList, ScoredPairs
+from softmargin.solvers.sources import GRAIN_BITS, GradedGroups, PairList, ScoredPairs
 
 pytestmark = pytest.mark.nojit
 
@@ -22,13 +22,13 @@ def groups_of(rng):
 
 
 def scores_of(rng, rows):
-    """Scores on any scale, with ties, and some so far apart that their differences are all that float64 keeps."""
+    """Scores on any scale, with ties, and some far apart, all on the grain to which groups round them."""
     scores = rng.normal(size=rows) * 10.0 ** rng.uniform(-3, 3)
     if rng.random() < 0.5:
         scores = np.round(scores, 1)
     if rng.random() < 0.3:
         scores += rng.choice([-1e8, 0.0, 1e8], rows)
-    return scores
+    return np.rint(scores * 2.0**GRAIN_BITS) / 2.0**GRAIN_BITS
 
 
 def rule_of(rng):
@@ -144,6 +144,19 @@ def test_a_sample_bends_as_all_rows_do(levels, groups):
     assert sample.rows.size <= 4400
     exact, about = (X[s.rows].T @ s.bend(scores, rule, X[s.rows]) for s in (full, sample))
     assert np.linalg.norm(about - exact) <= 0.25 * np.linalg.norm(exact)
+
+
+def test_stiff_duals_are_the_same_from_both_sides():
+    """However stiff, each pair pulls its two rows by one and the same dual: the balance of a group is zero."""
+    rng = np.random.default_rng(5)
+    for required in (1.0, 0.7, 1e-9, 3e7):
+        y, scores = rng.integers(0, 3, 30), required * np.round(3.0 * rng.normal(size=30), 1)
+        read = graded(y, None, None, "slack", "pairs")
+        source = GradedGroups(read.rows, read.forest._replace(required=np.array([required])))
+        for stiffness in (1e6, 1e10, 1e14):
+            pull, rule = np.zeros(30), Rule(required / stiffness, stiffness / required, 1.0)
+            source.settle(scores + 1e-14 * required * rng.normal(size=30), rule, pull)
+            assert abs(pull.sum()) <= 1e-12 * np.abs(pull).sum()
 
 
 def test_the_gap_is_primal_minus_dual():

@@ -87,6 +87,8 @@ def certify(task: Posed, W: np.ndarray, bias: np.ndarray, dual: np.ndarray) -> G
     """The gap between any weights and a feasible dual; ``gap`` is ``primal - dual`` as a sum of terms >= 0."""
     short = task.short(W, bias)  # required - margin, of every constraint
     slack, mass = np.maximum(short, 0.0), dual
+    if np.isinf(task.price).any():  # no slack at any price, but a rounding is none
+        slack = np.where((slack <= task.rounding(W)) & np.isinf(task.price), 0.0, slack)
     if task.shared:  # one slack for all constraints of a row
         slack, mass = slack.max(axis=1, keepdims=True), dual.sum(axis=1, keepdims=True)
     if task.squared:

@@ -62,8 +62,21 @@ def read_graded(given: Grades, rows: int, weighting: str, share: str, *, bare: b
     if given.sizes is not None:
         groups, empty = groups_of_sizes(given, rows)
     elif given.qid is not None:
-        groups = read_column(given.qid, rows, "qid", "group number")
+        groups = read_groups(given.qid, rows)
     return graded(y, groups, given.weight, weighting, share, empty=empty)
+
+
+def read_groups(qid: Any, rows: int) -> np.ndarray:
+    """The group of each row, a number or a name."""
+    groups = read_column(qid, rows, "qid", "group number")
+    if groups.dtype.kind == "O":
+        try:
+            np.unique(groups)
+        except TypeError as error:
+            kinds = ", ".join(sorted({type(group).__name__ for group in groups}))
+            message = f"qid mixes values that have no order ({kinds}): pass group numbers or names, and none missing"
+            raise ValueError(message) from error
+    return groups
 
 
 def read_some_grades(y: Any, rows: int) -> np.ndarray:

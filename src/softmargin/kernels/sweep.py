@@ -102,6 +102,19 @@ def plant(starts, levels, first_level, roots, nodes):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def list_pairs(forest, upper, lower, group):
+    """OUT ``upper, lower, group``: the places of every pair, and its group; for solvers that cannot do without."""
+    t = 0
+    for g in range(forest.starts.shape[0] - 1):
+        for k in range(forest.roots[g], forest.roots[g + 1]):
+            low, middle, high = forest.nodes[k]
+            for i in range(middle, high):
+                for j in range(low, middle):
+                    upper[t], lower[t], group[t] = i, j, g
+                    t += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def sort_small(starts, scores, by_score, groups):
     """OUT ``by_score``: sorted in a range of groups where they are small, from the order they were in before."""
     for g in range(*groups):

@@ -18,12 +18,14 @@ from softmargin.kernels.sweep import (
     Stage,
     bend_of,
     forest_of,
+    list_pairs,
     pull_of,
     sort_small,
 )
 from softmargin.solvers.parallel import over_ranges
 
 FEWEST = 256  # rows of a group that are worth sampling from
+GRAIN_BITS = 50  # of a required margin: differences of up to eight margins are exact
 STEPS_A_ROW = 40  # a sweep takes as long a row as a pass over so many numbers
 MOST_PAIRS = 50_000_000  # that are listed where a solver needs them listed
 
@@ -119,10 +121,17 @@ class GradedGroups(Source):
     """Graded groups: in each, every row over every row of a lower grade.
 
     ``rows[place]`` is a row of X; the scores stay sorted from one question to the next, which are often about the same.
+
+    Scores and required margins are rounded to a grain of 1e-15 of what is required.  What a pair lacks near its margin
+    is then exact, so its two rows see one and the same dual, however stiff: what they prove is true.
     """
 
     def __init__(self, rows: np.ndarray, forest: Forest) -> None:
-        self.rows, self.forest, self.largest = rows, forest, float(forest.required.max(initial=0.0))
+        required = forest.required
+        grain = 2.0 ** (np.ceil(np.log2(np.where(required > 0.0, required, 1.0))) - GRAIN_BITS)
+        self._grain = grain if grain.size == 1 else np.repeat(grain, np.diff(forest.starts))
+        self.rows, self.forest = rows, forest._replace(required=np.rint(required / grain) * grain)
+        self.largest = float(required.max(initial=0.0))
         self._by_score = Sorted(np.arange(rows.size, dtype=np.uint32), np.zeros(rows.size))
         self._seen: np.ndarray | None = None
         sizes = np.diff(forest.starts)
@@ -163,6 +172,9 @@ class GradedGroups(Source):
         if self._seen is scores:
             return
         own, by_score, starts = scores[self.rows], self._by_score, self.forest.starts
+        own /= self._grain
+        np.rint(own, out=own)
+        own *= self._grain
         for g in self._large:
             start, stop = starts[g], starts[g + 1]
             order = np.argsort(own[start:stop])
@@ -208,22 +220,20 @@ class GradedGroups(Source):
         return int(np.sum((nodes[:, 1] - nodes[:, 0]) * (nodes[:, 2] - nodes[:, 1])))
 
     def listed(self) -> PairList:
-        _, _, nodes, required, price, mass = self.forest
         if self.pairs > MOST_PAIRS:
             message = (
                 f"y and qid imply {self.pairs:.3g} pairs, and this solver lists them, at most {MOST_PAIRS:.2g}: pass "
                 "solver='newton' and a finite C, which list none"
             )
             raise ValueError(message)
-        parts = [np.meshgrid(np.arange(middle, high), np.arange(low, middle), indexing="ij")
-                 for low, middle, high in nodes]  # fmt: skip
-        upper, lower = (np.concatenate([part[side].ravel() for part in parts]) for side in (0, 1))
-        group = np.searchsorted(self.forest.starts, upper, side="right") - 1
-        weight = mass[upper] * mass[lower] if mass.size > 1 else mass[0] ** 2
-        return PairList(
-            self.rows[upper], self.rows[lower], np.broadcast_to(required, self.groups)[group],
-            weight * np.broadcast_to(price, self.groups)[group],
-        )  # fmt: skip
+        upper, lower, group = (np.empty(self.pairs, dtype=np.uint32) for _ in range(3))
+        list_pairs(self.forest, upper, lower, group)
+        _, _, _, required, price, mass = self.forest
+        prices = price[group] if price.size != 1 else np.full(self.pairs, price[0])
+        if mass.size > 1:
+            prices *= mass[upper] * mass[lower]
+        required = required[group] if required.size != 1 else np.full(self.pairs, required[0])
+        return PairList(self.rows[upper], self.rows[lower], required, prices)
 
     def thinned(self, most: int) -> Source:
         if self.rows.size <= most:
