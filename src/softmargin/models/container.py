@@ -11,12 +11,13 @@ import os
 import secrets
 import stat
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from math import prod
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -58,18 +59,25 @@ def write(path: Path_, header: dict[str, Any], arrays: Sequence[np.ndarray]) -> 
         refuse(path, f"is not written: a model file has at most {LARGEST_HEADER} bytes of names and settings,"
                      f" {MOST_ARRAYS} arrays and {LARGEST_FILE} bytes in all")  # fmt: skip
     head = HEAD.pack(MAGIC, VERSION, len(text))
+    with whole_file(path) as file:
+        file.write(head + bytes(START - HEAD.size) + text)
+        digest = sha256(head + text)
+        for array in views:
+            block = _bytes_of(array)
+            digest.update(block)
+            file.write(block)
+        file.seek(HEAD.size)
+        file.write(digest.digest())
+
+
+@contextmanager
+def whole_file(path: Path_) -> Iterator[BinaryIO]:
+    """A file to write to, which takes the place of ``path`` at the end, once it is on the disk; or never."""
     target = Path(os.path.realpath(path))  # through a link, the file that it leads to
     partial = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
         with partial.open("xb") as file:
-            file.write(head + bytes(START - HEAD.size) + text)
-            digest = sha256(head + text)
-            for array in views:
-                block = _bytes_of(array)
-                digest.update(block)
-                file.write(block)
-            file.seek(HEAD.size)
-            file.write(digest.digest())
+            yield file
             file.flush()
             os.fsync(file.fileno())
         partial.replace(target)

@@ -19,7 +19,7 @@ HOMES = {
 class Kind(NamedTuple):
     """A class and the module that stores and rebuilds its models."""
 
-    model: type
+    model: Any  # the class itself
     keeper: Any
 
 
