@@ -3,6 +3,8 @@
 import csv
 import gzip
 import io
+import os
+import random
 import re
 from datetime import date, datetime
 
@@ -21,6 +23,7 @@ from softmargin import SoftMarginRanker, load, save
 from softmargin.data import read_comparisons, read_items
 from softmargin.data.delimited import _fast, _Slow, line_of
 
+FILES = 100_000 if os.environ.get("SOFTMARGIN_SOAK") else 1_000
 pytestmark = pytest.mark.nojit
 ITEMS = b"id,wins,ground,picture,label\na,3,grass,a.png,Alpha\nb,-4.5e1,clay,,Beta\nc,.25,grass,c.png,Gamma\n"
 FRAME = {"id": ["a", "b", "c"], "wins": [3.0, -45.0, 0.25], "ground": ["grass", "clay", "grass"]}
@@ -244,6 +247,8 @@ def test_comparisons_are_pairs_of_row_numbers_and_the_rest(folder):
     assert found.equal.pairs.tolist() == [[2, 1]]
     assert found.equal.judge.tolist() == [None]
     assert found.equal.time.tolist() == [datetime.fromisoformat("2026-01-02T00:00+00:00").timestamp()]
+    with pytest.raises(ValueError, match="names 'a' twice"):
+        read_comparisons(file(folder, b"better,worse\na,b\n"), ["b", "a", "a"])
     bare = read_comparisons(file(folder, b"better,worse\na,b\n"), ["b", "a"])
     assert bare.pairs.tolist() == [[1, 0]]
     assert bare.weight is bare.margin is bare.judge is bare.time is bare.equal is None
@@ -315,6 +320,26 @@ def test_features_are_made_the_same_way_again(folder):
         save(SoftMarginRanker().fit_pairs(items.X[:, :1], [(0, 1)]), folder / "m.sm", columns=items.columns)
     with pytest.raises(ValueError, match="columns is a str"):
         save(model, folder / "m.sm", columns="x")
+
+
+TOKENS = [b"", b",", b'"', b"\n", b"\r", b"\0", b"\xff", b"9", b"e", b"\xc3\xa9"]
+
+
+def test_whatever_bytes_there_are_a_table_is_read_or_refused(folder):
+    """Flipped, cut, doubled and inserted bytes: items and comparisons, or one sentence that begins with the file."""
+    draw, read = random.Random(0 if FILES == 1_000 else None), 0  # noqa: S311  no secret
+    games = b'better,worse,weight,judge,equal,time\na,b,1,ann,no,1\n"b",c,2.5,,yes,2\n\nc,a,0,"x\ny",0,3\n'
+    items, path = read_items(file(folder, ITEMS, "items.csv")), folder / "damaged.csv"
+    for number in range(FILES):
+        data, at = (ITEMS, games)[number % 2], draw.randrange(len(games))
+        for _ in range(draw.choice([1, 1, 1, 3])):
+            token = draw.choice([*TOKENS, draw.randbytes(1)])
+            data, at = data[:at] + token + data[at + draw.randrange(2) :], draw.randrange(len(data))
+        path.write_bytes(data)
+        told = complaint(lambda number=number: read_comparisons(path, items) if number % 2 else read_items(path))
+        read += told is None
+        assert told is None or (told.startswith(str(path)) and one_sentence(told.removeprefix(str(path)))), (data, told)
+    assert 0 < read < FILES
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])

@@ -6,6 +6,7 @@ all cores.  Whatever it refuses, and every quoted file, goes through ``_Slow``, 
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -22,6 +23,7 @@ OTHERS = {
     b"PK\x03\x04": "zip (is it a spreadsheet?)",
     b"\xd0\xcf\x11\xe0": "a spreadsheet",
 }
+NEWLINES, BLANK = re.compile(rb"[\r\n]*+"), re.compile(rb"\s*+\Z")
 LONGEST_VALUE = 2**24  # characters
 SHOWN = 60
 
@@ -31,7 +33,7 @@ def read_delimited(name: str, data: bytes) -> dict[str, Any]:
     for start, other in OTHERS.items():
         if data.startswith(start):
             _refuse(name, f"is {other}, and tables are read as CSV in UTF-8, Parquet or Arrow")
-    if not data.removeprefix(BOM).strip():
+    if BLANK.match(data, len(BOM) if data.startswith(BOM) else 0):
         _refuse(name, "is empty")
     found = _fast(name, data)
     return found if found is not None else _Slow(name, data).read()
@@ -69,9 +71,9 @@ def _fast(name: str, data: bytes) -> dict[str, Any] | None:
     data = data.removeprefix(BOM)
     if b'"' in data or b"\0" in data or (b"\r" in data and data.count(b"\r") != data.count(b"\r\n")):
         return None
-    start = len(data) - len(data.lstrip(b"\r\n"))
+    start = NEWLINES.match(data).end()  # type: ignore[union-attr]  # of none, it matches too
     end = data.find(b"\n", start)
-    if end < 0 or not data[end:].strip(b"\r\n"):
+    if end < 0 or BLANK.match(data, end):
         return None
     try:
         header = data[start:end].removesuffix(b"\r").decode().split(",")

@@ -194,7 +194,7 @@ def read_comparisons(path_or_frame: Source, items: Any) -> Comparisons:
         For whatever is not as docs/tables.md says, in one sentence that names file, line, column and value.
     """
     table = read_table(path_or_frame)
-    known = items.known if isinstance(items, Items) else pa.array([str(one) for one in items], pa.string())
+    known = items.known if isinstance(items, Items) else _known(items)
     sides = {}
     for side in ("better", "worse"):
         table.need(side, f"the id of the {side} item of each row")
@@ -217,6 +217,15 @@ def read_comparisons(path_or_frame: Source, items: Any) -> Comparisons:
         return Comparisons(**found.of(np.ones(len(table), dtype=bool)), unused=unused)
     equal = _truths(table, "equal")
     return Comparisons(**found.of(~equal), equal=Comparisons(**found.of(equal)), unused=unused)
+
+
+def _known(ids: Iterable[Any]) -> pa.Array:
+    names = [str(one) for one in ids]
+    if len({*names}) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        message = f"items names {twice!r} twice: an id is that of one item"
+        raise ValueError(message)
+    return pa.array(names, pa.string())
 
 
 def _places(table: Table, column: str, known: pa.Array) -> np.ndarray:
