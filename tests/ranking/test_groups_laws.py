@@ -180,19 +180,38 @@ def test_weight_two_is_the_group_twice(groups):
 
 @GROUPS
 def test_rows_of_a_group_that_weigh_differently_share_in_each_pair(groups):
-    """With groups, a pair has the geometric mean of its rows' weights; an equal group is the mean by these weights."""
+    """A pair has the geometric mean of its rows' weights; an equal group divides by how many pairs it has."""
     X, y, qid = graded(16)
     weight = np.random.default_rng(0).uniform(0, 3, y.size)
     weight[:4] = 0.0
     pairs = listed(y, qid)
     price, group = np.sqrt(weight[pairs.pairs].prod(axis=1)), qid[pairs.pairs[:, 0]]
     if groups == "equal":
-        price = price / np.bincount(group, price)[group]
+        price = price / np.bincount(group)[group]
     pairs = pairs._replace(price=price)
     for loss in ("hinge", "squared_hinge"):
         model = settled(X, y, qid, weight, loss=loss, groups=groups)
         proved(model, X, pairs, 2.0, loss)
         near(model, by_pairs(X, pairs, C=2.0, loss=loss))
+
+
+@GROUPS
+def test_nearly_equal_weights_are_nearly_the_group_s(groups):
+    """Weights by row that differ by a rounding make the objective of weights by group, to a rounding."""
+    X, y, qid = graded(17)
+    weight = 10.0 ** np.searchsorted(np.unique(qid), qid)
+    other = weight * np.where(np.arange(y.size) == 3, 1 + 1e-12, 1.0)
+    one, two = (SoftMarginRanker(C=0.01, groups=groups, tol=1e-8).fit(X, y, qid, each) for each in (weight, other))
+    assert one.certificate_.primal == pytest.approx(two.certificate_.primal, rel=1e-7)
+
+
+def test_pairs_of_a_heavy_and_a_light_row_count():
+    """Weights of 1e8 and 1e-8 make pairs of weight 1, whatever else is in the group."""
+    model = SoftMarginRanker(tol=1e-9).fit([[1.0], [2.0], [0.0]], [1, 1, 0], sample_weight=[1e8, 1e8, 1e-8])
+    same = SoftMarginRanker(tol=1e-9).fit_pairs([[1.0], [2.0], [0.0]], [(0, 2), (1, 2)])
+    assert model.certificate_.primal == pytest.approx(same.certificate_.primal, rel=1e-8)
+    by_lam = SoftMarginRanker(lam=0.5, tol=1e-9).fit([[1.0], [2.0], [0.0]], [1, 1, 0], sample_weight=[1e8, 1e8, 1e-8])
+    assert by_lam.certificate_.primal == pytest.approx(model.certificate_.primal, rel=1e-8)
 
 
 def test_rows_of_one_group_may_weigh_differently_where_no_groups_are_named():
@@ -268,3 +287,35 @@ def test_rows_all_alike_teach_nothing_and_are_certified():
     assert not model.coef_.any()
     assert model.certificate_.converged
     assert model.certificate_.primal == pytest.approx(2.0 * 9)
+
+
+@pytest.mark.parametrize("offset", [3e7, 1.7e9])
+def test_columns_far_from_zero_are_differences_all_the_same(offset):
+    """A time in seconds is as good as one from noon: same weights, same proof, though there are millions of pairs."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 2))
+    y = (X[:, 0] + rng.normal(size=4000) > 0).astype(int)
+    far = np.rint(X * 2.0**20) / 2.0**20 + offset  # the same differences, to the last bit
+    near_by, away = (SoftMarginRanker(C=1e-5, tol=1e-5).fit(each, y) for each in (far - offset, far))
+    assert away.certificate_.converged
+    assert away.certificate_.primal == pytest.approx(near_by.certificate_.primal, rel=1e-5)
+    assert verify(away, far, y).primal == pytest.approx(near_by.certificate_.primal, rel=1e-5)
+
+
+def test_a_weighted_score_is_that_of_all_pairs():
+    """`score` with weights: by group, by row, and copies of rows where there are no groups; ties count half."""
+    X, y, qid = graded(3)
+    X = np.round(X, 1)
+    model = SoftMarginRanker(C=0.1).fit(X, y, qid)
+    utility, rng = model.predict(X), np.random.default_rng(0)
+    for by_qid, weight in (
+        (qid, rng.uniform(size=y.size)),
+        (qid, rng.uniform(size=6)),
+        (None, rng.integers(0, 4, y.size)),
+    ):
+        pairs = listed(y, np.zeros(y.size) if by_qid is None else qid).pairs
+        each = weight[qid] if weight.size == 6 else weight
+        price = each[pairs].prod(axis=1) if by_qid is None else np.sqrt(each[pairs].prod(axis=1))
+        ahead = utility[pairs[:, 0]] - utility[pairs[:, 1]]
+        share = np.average((ahead > 0) + 0.5 * (ahead == 0), weights=price)
+        assert model.score(X, y, by_qid, sample_weight=weight) == pytest.approx(share, rel=1e-12)

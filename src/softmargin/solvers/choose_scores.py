@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from softmargin.solvers.auto import solve_auto
 from softmargin.solvers.choose import Answer, Task
 from softmargin.solvers.dual import solve_dual
@@ -73,12 +75,25 @@ def _swept(found: ScoreSolution) -> Answer:
 
 def _by_row(problem: ScoreProblem, listed: Problem, solution: Solution, solver: str) -> Answer:
     answer = Answer.of(balanced(listed, solution, problem.size), solver)
-    return replace(answer, single=solution.dual)
+    return replace(answer, single=in_order_of_rows(problem, solution.dual))
+
+
+def in_order_of_rows(problem: ScoreProblem, dual: np.ndarray) -> np.ndarray:
+    """Duals of listed pairs by better row and worse row; those that the user listed stay as they are."""
+    parts, start = [], 0
+    for source in problem.sources:
+        own = dual[start : start + source.pairs]
+        start += source.pairs
+        if isinstance(source, GradedGroups):
+            pairs = source.listed()
+            own = own[np.lexsort((pairs.worse, pairs.better))]
+        parts.append(own)
+    return np.concatenate(parts)
 
 
 def only_groups(problem: ScoreProblem) -> GradedGroups:
     """The one source of a stream."""
     if len(problem.sources) == 1 and isinstance(problem.sources[0], GradedGroups):
         return problem.sources[0]
-    message = "solver='online' meets the groups of one Grades, and Constraints holds other sources: pass solver='auto'"
+    message = "a stream meets the groups of one Grades, and Constraints holds other sources: call fit, which takes them"
     raise ValueError(message)

@@ -19,15 +19,18 @@ from softmargin.kernels.sweep import (
     bend_of,
     forest_of,
     list_pairs,
+    mass_of_pairs,
     pull_of,
     sort_small,
 )
 from softmargin.solvers.parallel import over_ranges
 
+FAR_MORE = 20.0  # than the mean group: at most one in so many is
 FEWEST = 256  # rows of a group that are worth sampling from
+EPS, LEAST = float(np.finfo(np.float64).eps), 1e-280
 GRAIN_BITS = 50  # of a required margin: differences of up to eight margins are exact
 STEPS_A_ROW = 40  # a sweep takes as long a row as a pass over so many numbers
-MOST_PAIRS = 50_000_000  # that are listed where a solver needs them listed
+MOST_PAIRS = 20_000_000  # that are listed where a solver needs them listed, at some 230 bytes each
 
 
 class Totals(NamedTuple):
@@ -36,7 +39,6 @@ class Totals(NamedTuple):
     loss: float
     gain: float
     residual: float  # of Fenchel and Young, see ``kernels.sums.gap_terms``
-    free: float  # how many pairs have a dual that moves with the scores
 
     @classmethod
     def of(cls, parts: list[np.ndarray]) -> "Totals":
@@ -128,7 +130,7 @@ class GradedGroups(Source):
 
     def __init__(self, rows: np.ndarray, forest: Forest) -> None:
         required = forest.required
-        grain = 2.0 ** (np.ceil(np.log2(np.where(required > 0.0, required, 1.0))) - GRAIN_BITS)
+        grain = 2.0 ** (np.ceil(np.log2(np.where(required > 0.0, np.maximum(required, LEAST), 1.0))) - GRAIN_BITS)
         self._grain = grain if grain.size == 1 else np.repeat(grain, np.diff(forest.starts))
         self.rows, self.forest = rows, forest._replace(required=np.rint(required / grain) * grain)
         self.largest = float(required.max(initial=0.0))
@@ -147,7 +149,7 @@ class GradedGroups(Source):
         held = np.zeros((2, self.rows.size))
 
         def part(start: int, stop: int) -> np.ndarray:
-            totals = np.zeros(4)
+            totals = np.zeros(3)
             for side, groups, stage in self._sides(start, stop):
                 sums = pull_of(self.forest, self._by_score, rule, side == 0, groups, stage, held[side])
                 totals += sums if side == 0 else 0.0
@@ -172,9 +174,8 @@ class GradedGroups(Source):
         if self._seen is scores:
             return
         own, by_score, starts = scores[self.rows], self._by_score, self.forest.starts
-        own /= self._grain
-        np.rint(own, out=own)
-        own *= self._grain
+        with np.errstate(over="ignore"):
+            np.copyto(own, np.rint(own / self._grain) * self._grain, where=np.abs(own) < 4.0 / EPS * self._grain)
         for g in self._large:
             start, stop = starts[g], starts[g + 1]
             order = np.argsort(own[start:stop])
@@ -240,7 +241,7 @@ class GradedGroups(Source):
             return self
         # Of many groups not all: then each may still send so many rows.
         every = max(1, -(-min(self.rows.size, self.groups * FEWEST) // most))
-        kept = range(0, self.groups, every)
+        kept, stands_for = self._sample_of_groups(every)
         chosen, copies, levels = [], [], []
         for g in kept:
             edges = self.levels(g)
@@ -254,10 +255,26 @@ class GradedGroups(Source):
         _, _, _, required, price, own = self.forest
         forest = forest_of(
             starts, np.concatenate([start + new for start, new in zip(starts[:-1], levels, strict=True)]),
-            required[::every] if required.size > 1 else required, every * (price[::every] if price.size > 1 else price),
+            required[kept] if required.size > 1 else required,
+            stands_for * (price[kept] if price.size > 1 else price[0]),
             mass * (own[places] if own.size > 1 else own),
         )  # fmt: skip
         return GradedGroups(self.rows[places], forest)
+
+    def _sample_of_groups(self, every: int) -> tuple[np.ndarray, np.ndarray]:
+        """One in so many groups, and how many each stands for; those that cost far more than others stay, for one."""
+        if every == 1:
+            return np.arange(self.groups), np.ones(self.groups)
+        cost = np.zeros(self.groups)
+        mass_of_pairs(self.forest, cost)
+        cost *= self.forest.price
+        light = np.flatnonzero(cost <= FAR_MORE * cost.mean())
+        chosen = light[::every]
+        kept = np.concatenate([np.setdiff1d(np.arange(self.groups), light), chosen])
+        stands_for = np.ones(kept.size)
+        stands_for[kept.size - chosen.size :] = light.size / max(1, chosen.size)
+        order = np.argsort(kept)
+        return kept[order], stands_for[order]
 
 
 def sample(edges: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
