@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from softmargin.diagnostics.verify import verify
     from softmargin.estimators.classifier import SoftMarginClassifier
     from softmargin.estimators.ranker import SoftMarginRanker
+    from softmargin.models.files import load, save
     from softmargin.solvers.certificate import Certificate
     from softmargin.solvers.conflict import InfeasibleError
 
@@ -30,6 +31,8 @@ __all__ = [
     "SoftMarginRanker",
     "find_conflict",
     "find_cycles",
+    "load",
+    "save",
     "verify",
 ]
 __version__ = "0.1.0"
@@ -42,10 +45,12 @@ _HOME = {
     "SoftMarginRanker": "softmargin.estimators.ranker",
     "find_conflict": "softmargin.diagnostics.conflicts",
     "find_cycles": "softmargin.constraints.cycles",
+    "load": "softmargin.models.files",
+    "save": "softmargin.models.files",
     "verify": "softmargin.diagnostics.verify",
 }
-_MODULES = frozenset(("data", "metrics"))  # softmargin.data.read_svmlight works without an import of its own
-_LATER = frozenset(("BayesianLinearRegression", "PreferencePosterior", "load", "save"))
+_MODULES = frozenset(("data", "metrics", "models"))  # softmargin.data.read_svmlight works without an import of its own
+_LATER = frozenset(("BayesianLinearRegression", "PreferencePosterior"))
 
 
 def __getattr__(name: str) -> Any:
