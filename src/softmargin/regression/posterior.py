@@ -1,0 +1,160 @@
+"""What is believed after the rows: a Gaussian over the weights or, where the noise is unknown, Student's t."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cho_solve, solve_triangular
+from scipy.special import gammaln
+
+from softmargin.regression.prior import Prior
+from softmargin.regression.solve import Centred, Solved, centred, solved
+from softmargin.regression.sums import Sums, Totals
+from softmargin.solvers.interrupts import stop_if_interrupted
+
+NUMBERS_AT_ONCE = 4_000_000  # of rows written out while distances are worked out: 32 MB
+
+
+class Posterior:
+    """The posterior that sums and a prior imply.
+
+    Noise ``s2`` known:    w ~ N(mean, covariance), the prior in its own units.
+    Noise unknown (None):  p(s2) = 1/s2 and w | s2 ~ N(0, s2 prior^-1), so that w ~ t(dof, mean, covariance) where the
+                           covariance is the scale ``noise * precision^-1`` at ``noise = twice_loss / dof``.
+    The level (the mean at ``middle``) has no prior: it costs one degree of freedom, and is independent of the weights.
+    """
+
+    def __init__(self, sums: Sums, prior: Prior, noise: float | None, about: Centred | None = None) -> None:
+        self.totals: Totals = sums.totals
+        self.constant, self.known, self.prior = sums.constant, noise is not None, prior
+        self.ridge = prior if noise is None else prior.scaled(noise)
+        self.best: Solved = solved(sums, self.ridge, about)
+        left = self.totals.copies - self.constant
+        self.dof = np.inf if noise is not None else max(0.0, left)
+        if noise is None:
+            noise = self.best.twice_loss / left if left > 0.0 else np.inf
+        self.noise = noise
+
+    # ------------------------------------------------------------------------------- the weights
+
+    @property
+    def coef(self) -> np.ndarray:
+        """One weight a column."""
+        return self.best.weights
+
+    @property
+    def intercept(self) -> float:
+        """What is predicted for the row of zeros."""
+        return self.best.level - float(self.best.weights @ self.best.middle) if self.constant else 0.0
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """The weights, and last the intercept if there is one."""
+        return np.append(self.coef, self.intercept) if self.constant else self.coef.copy()
+
+    @cached_property
+    def precision(self) -> np.ndarray:
+        """Of the weights and the intercept together, the inverse of ``covariance``."""
+        factor, d = self.best.factor, len(self.coef)
+        precision = np.zeros((d + self.constant, d + self.constant))
+        precision[:d, :d] = factor.T @ factor
+        if self.constant:
+            middle, weight = self.best.middle, self.best.weight
+            precision[:d, :d] += weight * np.outer(middle, middle)
+            precision[:d, d] = precision[d, :d] = weight * middle
+            precision[d, d] = weight
+        return self._over_noise(precision)
+
+    def _over_noise(self, precision: np.ndarray) -> np.ndarray:
+        if self.noise == 0.0:
+            return np.where(precision == 0.0, 0.0, np.copysign(np.inf, precision))
+        return precision / self.noise
+
+    @cached_property
+    def covariance(self) -> np.ndarray:
+        """Of the weights and the intercept together, by Cholesky."""
+        d = len(self.coef)
+        if not np.isfinite(self.noise):
+            return np.diag(np.full(d + self.constant, np.inf))
+        covariance = np.zeros((d + self.constant, d + self.constant))
+        inner = cho_solve((self.best.factor, False), np.eye(d), check_finite=False)
+        covariance[:d, :d] = 0.5 * (inner + inner.T)
+        if self.constant:
+            along = covariance[:d, :d] @ self.best.middle
+            covariance[:d, d] = covariance[d, :d] = -along
+            covariance[d, d] = self._level_variance + float(self.best.middle @ along)
+        return np.asarray(self.noise * covariance)
+
+    @property
+    def _level_variance(self) -> float:
+        """In units of the noise."""
+        return 1.0 / self.best.weight if self.best.weight > 0.0 else np.inf
+
+    def sample(self, count: int, rng: np.random.Generator) -> np.ndarray:
+        """Draws of the weights and the intercept, one a line."""
+        if not self.dof > 0.0 or not np.isfinite(self._level_variance if self.constant else 0.0):
+            message = "the rows learned so far say nothing of the noise or of the intercept yet: learn at least 2 rows"
+            raise ValueError(message)
+        d = len(self.coef)
+        draws = rng.standard_normal((count, d + self.constant))
+        spread = np.full(count, np.sqrt(self.noise))
+        if np.isfinite(self.dof):
+            spread *= np.sqrt(self.dof / rng.chisquare(self.dof, count))
+        steps = solve_triangular(self.best.factor, draws[:, :d].T, check_finite=False).T * spread[:, None]
+        draws[:, :d] = self.coef + steps
+        if self.constant:
+            level = spread * draws[:, d] * np.sqrt(self._level_variance)
+            draws[:, d] = self.intercept + level - steps @ self.best.middle
+        return draws
+
+    # ------------------------------------------------------------------------------- new rows
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The mean of the value of each row."""
+        return np.asarray(X @ self.coef + self.intercept, dtype=np.float64)
+
+    def distances(self, X: Any) -> np.ndarray:
+        """The variance of the mean at each row, in units of the noise."""
+        d = len(self.coef)
+        length = max(1, NUMBERS_AT_ONCE // max(1, d))
+        found = np.empty(X.shape[0])
+        for first in range(0, X.shape[0], length):
+            stop_if_interrupted()
+            block = X[first : first + length]
+            block = np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+            away = block - self.best.middle if self.constant else block
+            half = solve_triangular(self.best.factor, away.T, trans="T", check_finite=False)
+            found[first : first + length] = np.einsum("ij,ij->j", half, half)
+        return found + self._level_variance if self.constant else found
+
+    # ------------------------------------------------------------------------------- evidence
+
+    @property
+    def log_evidence(self) -> float:
+        """Log density of all values given their rows; nan where the noise is not known at all yet."""
+        left = self.totals.copies - self.constant
+        value = 0.5 * (self.ridge.log_det - self.best.log_det + self.totals.log_precision)
+        if self.constant:
+            value -= 0.5 * np.log(self.best.weight) if self.best.weight > 0.0 else 0.0
+        return float(value + values_alone(self.best.twice_loss, left, self.noise if self.known else None))
+
+
+def values_alone(twice_loss: Any, left: float, noise: float | None) -> Any:
+    """The part of the log evidence that the values enter, by their loss; ``left`` is how many they are."""
+    if noise is not None:
+        return -0.5 * left * np.log(2.0 * np.pi * noise) - 0.5 * twice_loss / noise
+    if not left > 0.0:
+        return np.nan
+    half = np.maximum(0.5 * twice_loss, np.finfo(np.float64).tiny)
+    return gammaln(0.5 * left) - 0.5 * left * np.log(2.0 * np.pi * half)
+
+
+def posterior_of(sums: Sums, prior: Prior, noise: float | None, *, evidence: bool) -> Posterior:
+    """The posterior; with ``evidence`` the prior is first scaled to the largest evidence."""
+    if not evidence:
+        return Posterior(sums, prior, noise)
+    from softmargin.regression.evidence import best_scale
+
+    about = centred(sums)
+    return Posterior(sums, prior.scaled(best_scale(sums, about, prior, noise)), noise, about)
