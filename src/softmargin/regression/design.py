@@ -145,6 +145,15 @@ class Rows(NamedTuple):
         return Rows(self.X[kept], self.y[kept], self.weight[kept], variance)
 
 
+def what_is_left(weight: np.ndarray, forgetting: float) -> tuple[np.ndarray, float]:
+    """The weights when the last row has been learned, and the share that is left of what was known before."""
+    if forgetting == 1.0:
+        return weight, 1.0
+    after = np.cumsum(weight[::-1])[::-1] - weight
+    copies = forgetting**after * np.expm1(weight * np.log(forgetting)) / (forgetting - 1.0)
+    return copies, forgetting ** float(weight.sum())
+
+
 def batch_of(rows: Rows, forgetting: float = 1.0, log_precision: np.ndarray | None = None) -> Batch:
     """Rows (weight k is k copies) in the order of a stream.
 
@@ -157,10 +166,6 @@ def batch_of(rows: Rows, forgetting: float = 1.0, log_precision: np.ndarray | No
     weight = np.ones(len(y)) if weight is None else weight
     variance = np.ones(len(y)) if variance is None else variance
     log_precision = -np.log(variance) if log_precision is None else log_precision
-    copies, keep = weight, 1.0
-    if forgetting < 1.0:
-        after = np.cumsum(weight[::-1])[::-1] - weight
-        copies = forgetting**after * np.expm1(weight * np.log(forgetting)) / (forgetting - 1.0)
-        keep = forgetting ** float(weight.sum())
+    copies, keep = what_is_left(weight, forgetting)
     totals = float(copies.sum()), float(copies @ log_precision), float(copies @ variance)
     return Batch(X, y, copies / variance, totals, keep, forgetting)

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 
-from softmargin.regression.posterior import values_alone
+from softmargin.regression.posterior import Posterior, values_alone
 from softmargin.regression.prior import Prior
-from softmargin.regression.solve import Centred
+from softmargin.regression.solve import Centred, centred
 from softmargin.regression.sums import Sums
 
 BELOW, ABOVE, POINTS = 15.0, 25.0, 161  # how far, in logarithms, to look beyond the smallest and the largest l_i
@@ -50,3 +50,11 @@ def best_scale(sums: Sums, about: Centred, prior: Prior, noise: float | None) ->
     found = minimize_scalar(lambda log_scale: float(lack(log_scale)), bounds=around, method="bounded",
                             options={"xatol": 1e-9})  # fmt: skip
     return float(np.exp(found.x))
+
+
+def posterior_of(sums: Sums, prior: Prior, noise: float | None, *, evidence: bool) -> Posterior:
+    """The posterior; with ``evidence`` the prior is first scaled to the largest evidence."""
+    if not evidence:
+        return Posterior(sums, prior, noise)
+    about = centred(sums)
+    return Posterior(sums, prior.scaled(best_scale(sums, about, prior, noise)), noise, about)

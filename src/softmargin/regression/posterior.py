@@ -148,13 +148,3 @@ def values_alone(twice_loss: Any, left: float, noise: float | None) -> Any:
         return np.nan
     half = np.maximum(0.5 * twice_loss, np.finfo(np.float64).tiny)
     return gammaln(0.5 * left) - 0.5 * left * np.log(2.0 * np.pi * half)
-
-
-def posterior_of(sums: Sums, prior: Prior, noise: float | None, *, evidence: bool) -> Posterior:
-    """The posterior; with ``evidence`` the prior is first scaled to the largest evidence."""
-    if not evidence:
-        return Posterior(sums, prior, noise)
-    from softmargin.regression.evidence import best_scale
-
-    about = centred(sums)
-    return Posterior(sums, prior.scaled(best_scale(sums, about, prior, noise)), noise, about)
