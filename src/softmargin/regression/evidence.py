@@ -10,14 +10,15 @@ Source: MacKay 1992, "Bayesian Interpolation"; Bishop 2006, 3.5, with the noise 
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq
 
 from softmargin.regression.posterior import Posterior, values_alone
 from softmargin.regression.prior import Prior
-from softmargin.regression.solve import Centred, centred
+from softmargin.regression.solve import Centred, centred, threads_for
 from softmargin.regression.sums import Sums
 
 BELOW, ABOVE, POINTS = 15.0, 25.0, 161  # how far, in logarithms, to look beyond the smallest and the largest l_i
+TINY = float(np.finfo(np.float64).tiny)
 FURTHEST = 100.0  # of the logarithm of the scale
 
 
@@ -26,7 +27,8 @@ def best_scale(sums: Sums, about: Centred, prior: Prior, noise: float | None) ->
     left = sums.totals.copies - sums.constant
     ridge = prior if noise is None else prior.scaled(noise)
     full = np.tril(about.products) + np.tril(about.products, -1).T
-    sizes, vectors = eigh(ridge.whitened(full), check_finite=False)
+    with threads_for(sums.width):
+        sizes, vectors = eigh(ridge.whitened(full), check_finite=False)
     real = sizes > sizes.max(initial=0.0) * len(sizes) * np.finfo(np.float64).eps
     if not left > 0.0 or not real.any():
         return 1.0
@@ -42,14 +44,20 @@ def best_scale(sums: Sums, about: Centred, prior: Prior, noise: float | None) ->
         loss = rest + shrunk @ paid
         return -np.asarray(0.5 * np.log(shrunk).sum(axis=-1) + values_alone(loss, left, noise))
 
+    def slope(log_scale: float) -> float:
+        shrunk = 1.0 / (1.0 + sizes * np.exp(-log_scale))
+        turn = shrunk * (1.0 - shrunk)
+        share = 1.0 / noise if noise is not None else left / max(rest + float(shrunk @ paid), TINY)
+        return 0.5 * float((1.0 - shrunk).sum() - share * (turn @ paid))
+
     low = max(-FURTHEST, float(np.log(sizes.min())) - BELOW)
     high = min(FURTHEST, float(np.log(sizes.max())) + ABOVE)
     grid = np.linspace(low, max(low, high), POINTS)
     best = int(np.argmin(lack(grid)))
-    around = grid[max(0, best - 1)], grid[min(POINTS - 1, best + 1)]
-    found = minimize_scalar(lambda log_scale: float(lack(log_scale)), bounds=around, method="bounded",
-                            options={"xatol": 1e-9})  # fmt: skip
-    return float(np.exp(found.x))
+    first, last = float(grid[max(0, best - 1)]), float(grid[min(POINTS - 1, best + 1)])
+    if slope(first) > 0.0 > slope(last):
+        return float(np.exp(brentq(slope, first, last, xtol=1e-13)))
+    return float(np.exp(grid[best]))
 
 
 def posterior_of(sums: Sums, prior: Prior, noise: float | None, *, evidence: bool) -> Posterior:

@@ -9,7 +9,7 @@ from scipy.linalg import cho_solve, solve_triangular
 from scipy.special import gammaln
 
 from softmargin.regression.prior import Prior
-from softmargin.regression.solve import Centred, Solved, centred, solved
+from softmargin.regression.solve import Centred, Solved, solved, threads_for
 from softmargin.regression.sums import Sums, Totals
 from softmargin.solvers.interrupts import stop_if_interrupted
 
@@ -78,7 +78,8 @@ class Posterior:
         if not np.isfinite(self.noise):
             return np.diag(np.full(d + self.constant, np.inf))
         covariance = np.zeros((d + self.constant, d + self.constant))
-        inner = cho_solve((self.best.factor, False), np.eye(d), check_finite=False)
+        with threads_for(d):
+            inner = cho_solve((self.best.factor, False), np.eye(d), check_finite=False)
         covariance[:d, :d] = 0.5 * (inner + inner.T)
         if self.constant:
             along = covariance[:d, :d] @ self.best.middle
@@ -124,7 +125,8 @@ class Posterior:
             block = X[first : first + length]
             block = np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
             away = block - self.best.middle if self.constant else block
-            half = solve_triangular(self.best.factor, away.T, trans="T", check_finite=False)
+            with threads_for(d):
+                half = solve_triangular(self.best.factor, away.T, trans="T", check_finite=False)
             found[first : first + length] = np.einsum("ij,ij->j", half, half)
         return found + self._level_variance if self.constant else found
 

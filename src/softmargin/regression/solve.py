@@ -1,13 +1,16 @@
 """The weights that sums and a prior imply, by Cholesky."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, eigh, qr
 from scipy.linalg.blas import dsyr
 from scipy.linalg.lapack import dpotrf
 
+from softmargin.regression.design import MANY_COLUMNS
 from softmargin.regression.prior import Prior
+from softmargin.solvers.parallel import one_blas_thread
 
 if TYPE_CHECKING:
     from softmargin.regression.sums import Sums
@@ -40,6 +43,11 @@ class Solved(NamedTuple):
         return float(2.0 * np.log(np.abs(np.diag(self.factor))).sum())
 
 
+def threads_for(width: int) -> AbstractContextManager[Any]:
+    """One thread for matrices of this width, or as many as there are: small ones wait longer than they work."""
+    return one_blas_thread() if width <= MANY_COLUMNS else nullcontext()
+
+
 def centred(sums: "Sums") -> Centred:
     """The sums without what the intercept takes."""
     d, moments, origin = sums.width, sums.moments, sums.origin
@@ -48,7 +56,8 @@ def centred(sums: "Sums") -> Centred:
     if not weight > 0.0:
         return Centred(products, shift, square, origin.middle, origin.level, weight)
     ahead, residual = moments[d, :d] / weight, float(moments[d, -1]) / weight
-    dsyr(-weight, ahead, lower=0, a=products.T, overwrite_a=1)
+    with threads_for(d):
+        dsyr(-weight, ahead, lower=0, a=products.T, overwrite_a=1)
     shift -= (weight * residual) * ahead
     square -= weight * residual**2
     level = origin.level + float(origin.weights @ ahead) + residual
@@ -59,8 +68,9 @@ def solved(sums: "Sums", ridge: Prior, about: Centred | None = None) -> Solved:
     """The minimum."""
     about = centred(sums) if about is None else about
     start = sums.origin.weights
-    factor = factor_of(about.products, ridge)
-    step = cho_solve((factor, False), about.shift - ridge.times(start), check_finite=False)
+    with threads_for(sums.width):
+        factor = factor_of(about.products, ridge)
+        step = cho_solve((factor, False), about.shift - ridge.times(start), check_finite=False)
     weights = start + step
     lower = np.tril(about.products, -1)
     along = lower @ step + lower.T @ step + np.diag(about.products) * step
