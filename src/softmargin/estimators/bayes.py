@@ -1,21 +1,22 @@
 """Numbers: Bayesian linear regression that learns row by row, and admits what it does not know."""
 
+import copy
 import warnings
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.base import RegressorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 
 from softmargin.constraints.weights import numbers_of
 from softmargin.data.matrix import rows_of
+from softmargin.estimators._believed import Believer
 from softmargin.estimators._inputs import is_number, read_grades, read_matrix, read_seed
 from softmargin.estimators._state import all_or_nothing
-from softmargin.regression.calibration import Calibration, calibration
+from softmargin.regression.calibration import Calibration, Used, calibration
 from softmargin.regression.design import Rows
 from softmargin.regression.learner import Learner, Predictive
-from softmargin.regression.posterior import Posterior
 from softmargin.regression.prior import LARGEST, SMALLEST, check_precision, prior_of
 from softmargin.regression.reweigh import Spec
 
@@ -25,7 +26,7 @@ LARGEST_VALUE = 1e75  # of y: squares of values are summed, and these sums are m
 PARAMETERS = ("prior_precision", "noise", "likelihood", "forgetting", "evidence", "fit_intercept")
 
 
-class BayesianLinearRegression(RegressorMixin, BaseEstimator):
+class BayesianLinearRegression(RegressorMixin, Believer):
     """Linear regression that keeps the whole posterior over its weights, up to date after every row.
 
     y = w.x + intercept + noise,   w ~ N(0, prior_precision^-1)
@@ -165,8 +166,6 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):
         both.__dict__.update({name: value for name, value in named.__dict__.items() if name not in PARAMETERS})
         both._learner = Learner(parts[0]._learner.spec, parts[0]._learner.width)  # noqa: SLF001
         if len(parts) == 1 and parts[0]._learner.spec.reweighs:  # noqa: SLF001
-            import copy
-
             both._learner = copy.deepcopy(parts[0]._learner)  # noqa: SLF001
         else:
             for model in parts:
@@ -178,77 +177,6 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):
         return self + clone(self) if isinstance(other, int) and other == 0 else NotImplemented
 
     # ------------------------------------------------------------------------------- what is believed
-
-    @property
-    def mean_(self) -> np.ndarray:
-        """The mean of the weights, with the intercept last if there is one."""
-        return self._posterior().mean.copy()
-
-    @property
-    def precision_(self) -> np.ndarray:
-        """The inverse of ``covariance_``."""
-        return self._posterior().precision.copy()
-
-    @property
-    def covariance_(self) -> np.ndarray:
-        """Of weights and intercept; where the noise is unknown, the squared scale of their Student's t."""
-        return self._posterior().covariance.copy()
-
-    @property
-    def coef_(self) -> np.ndarray:
-        """The mean of the weights."""
-        return self._posterior().coef.copy()
-
-    @property
-    def intercept_(self) -> float:
-        """The mean of the intercept; 0 where there is none."""
-        return self._posterior().intercept
-
-    @property
-    def noise_variance_(self) -> float:
-        """The variance of the noise: known, or as far as it is known; with "rows" and "loglinear" in units of theirs."""
-        return float(self._posterior().noise)
-
-    @property
-    def dof_(self) -> float:
-        """Degrees of freedom of the posterior: infinite for a Gaussian."""
-        return float(self._posterior().dof)
-
-    @property
-    def prior_precision_(self) -> Any:
-        """The prior precision in use: with ``evidence``, the one it chose."""
-        precision = self._posterior().prior.precision
-        return float(precision) if precision.ndim == 0 else precision.copy()
-
-    @property
-    def log_evidence_(self) -> float:
-        """Log density of the values given their rows; a lower bound of it with likelihood="student_t"."""
-        value = self._posterior().log_evidence
-        if np.isnan(value):
-            message = "log_evidence_ is there after two rows: one row says nothing of an unknown noise"
-            raise AttributeError(message)
-        return value
-
-    @property
-    def log_noise_coef_(self) -> np.ndarray:
-        """With noise="loglinear": the slopes of the log variance."""
-        noise = self._log_noise()
-        return np.asarray(noise.theta[:-1] / noise.scale)
-
-    @property
-    def log_noise_intercept_(self) -> float:
-        """With noise="loglinear": the log variance at the row of zeros."""
-        noise = self._log_noise()
-        return float(noise.theta[-1] - noise.middle @ (noise.theta[:-1] / noise.scale))
-
-    @property
-    def student_dof_(self) -> float:
-        """With likelihood="student_t": the degrees of freedom of the noise."""
-        self._posterior()
-        if self._learner.weighing is None or not self._learner.spec.student:
-            message = 'student_dof_ is there with likelihood="student_t"'
-            raise AttributeError(message)
-        return float(self._learner.weighing.dof)
 
     def sample(self, n: int = 1, random_state: Any = None) -> np.ndarray:
         """``n`` draws from the posterior, one a line: the weights, and last the intercept if there is one."""
@@ -269,9 +197,9 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):
             X = self._new_rows(X)
             return self._posterior().predict(X)
         told = self._predictive(self._new_rows(X), noise_variance)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            wider = np.where(np.isinf(told.dof), 1.0, np.sqrt(told.dof / (told.dof - 2.0)))
-        return told.mean, np.where(told.dof > 2.0, told.scale * wider, np.inf)
+        wide = told.dof > 2.0
+        dof = np.where(wide & np.isfinite(told.dof), told.dof, 1e300)  # so many are normal
+        return told.mean, np.where(wide, told.scale, np.inf) * np.sqrt(dof / (dof - 2.0))
 
     def predict_dist(self, X: Any, noise_variance: Any = None) -> Any:
         """The predictive distribution of each row, as a distribution of ``scipy.stats``: ``.interval(0.95)``, ..."""
@@ -297,7 +225,10 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):
         if not np.all(told.dof > 0.0):
             message = "the rows learned so far say nothing of the noise yet: learn at least 2 rows"
             raise ValueError(message)
-        return calibration(np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64), y, told)
+        full = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        posterior, spec = self._posterior(), self._learner.spec
+        used = Used(spec.forgetting, spec.student, spec.loglinear, spec.constant, posterior.prior_doubt)
+        return calibration(full, y, told, used)
 
     def _predictive(self, X: Any, noise_variance: Any) -> Predictive:
         self._posterior()
@@ -412,27 +343,6 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether rows were learned."""
-        return "_learner" in self.__dict__
-
-    def _fitted(self) -> Learner:
-        if "_learner" not in self.__dict__:
-            message = f"this {type(self).__name__} has learned nothing yet: call fit or partial_fit first"
-            raise NotFittedError(message)
-        return self._learner
-
-    def _posterior(self) -> Posterior:
-        return self._fitted().posterior()
-
-    def _log_noise(self) -> Any:
-        self._posterior()
-        noise = None if self._learner.weighing is None else self._learner.weighing.noise
-        if noise is None:
-            message = 'the log variance has slopes with noise="loglinear" only'
-            raise AttributeError(message)
-        return noise
 
     def _warn_unless_settled(self) -> None:
         weighing = self._learner.weighing

@@ -1,17 +1,18 @@
 """Whether predictive distributions keep their word, and which repair suits where they do not.
 
-Values become z, normal with deviation 1 if the model is right: z = Phi^-1(F(y)).  Three tests, each for one weakness.
+Values become z, normal with deviation 1 if the model is right: z = Phi^-1(F(y)).  Four tests, each for one weakness.
 
-drift:      the score of the weights, z times the row, also by the time of the row, is no more than noise.
-input:      the logarithm of z^2 does not follow the columns (a score test with ranks, which outliers cannot move).
-outliers:   after that, z has no heavier tails than the normal.
+drift:      z follows the columns differently at different times.
+weights:    z follows the columns at all times: these rows have other weights than those believed.
+input:      the size of z follows the columns (ranks of it, which outliers cannot move).
+outliers:   z, divided by what the columns say of its size, has heavier tails than the normal.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import lstsq
-from scipy.special import ndtr, ndtri, stdtr, xlogy
+from scipy.special import fdtrc, gammaln, ndtr, ndtri, stdtr, xlogy
 from scipy.stats import binomtest, chi2, kurtosistest, rankdata
 
 from softmargin.regression.learner import Predictive
@@ -20,12 +21,35 @@ LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 SURE = 1e-3  # a finding is one where so small a share of right models would show as much
 FEWEST = 20  # rows for kurtosis to be told from chance
 FURTHEST = 8.0  # deviations: beyond, the normal has no numbers left
-REPAIRS = {"drift": "forgetting=0.99", "input": 'noise="loglinear"', "outliers": 'likelihood="student_t"'}
 WORDS = {
     "drift": "the weights change as the rows go on",
+    "weights": "these rows follow other weights than those believed",
     "input": "the noise depends on the input",
     "outliers": "there are outliers",
 }
+
+
+class Used(NamedTuple):
+    """Repairs in use, and how often the prior would make weights as large as those believed."""
+
+    forgetting: float
+    student: bool
+    loglinear: bool
+    intercept: bool
+    prior_doubt: float
+
+    def repair(self, cause: str) -> str | None:
+        """The option that helps; None where it is in use already."""
+        if cause == "weights" and self.prior_doubt < SURE:
+            return "evidence=True"
+        if cause == "weights" and not self.intercept:
+            return "fit_intercept=True"
+        if cause in ("drift", "weights"):
+            shorter = 0.99 if self.forgetting == 1.0 else max(0.5 * self.forgetting, 3.0 * self.forgetting - 2.0)
+            return f"forgetting={shorter:.3g}"
+        if cause == "input":
+            return None if self.loglinear else 'noise="loglinear"'
+        return None if self.student else 'likelihood="student_t"'
 
 
 class Calibration(NamedTuple):
@@ -36,20 +60,21 @@ class Calibration(NamedTuple):
     spread: float  # the root mean square of z: above 1, the values lie further out than the model says
     log_density: float  # mean log density of the values
     overconfident: bool  # fewer values inside the 95 % interval than chance explains, or further out
-    p_values: dict[str, float]  # of "drift", "input", "outliers", where the rows allow the test
-    repair: str | None  # the option to change; None where no test finds a reason
+    p_values: dict[str, float]  # of "drift", "weights", "input", "outliers", where the rows allow the test
+    cause: str | None  # the test that finds most, if any finds more than chance would
+    repair: str | None  # the option to change
 
     def __str__(self) -> str:
         """One sentence."""
         share = f"{self.coverage[0.95]:.1%} of {self.rows} values are inside their 95 % intervals"
-        verdict = "over-confident" if self.overconfident else "calibrated"
-        if self.repair is None:
+        verdict = "over-confident" if self.overconfident else "calibrated on the whole"
+        if self.cause is None:
             return f"{verdict}: {share}"
-        cause = next(name for name, repair in REPAIRS.items() if repair == self.repair)
-        return f"{verdict}: {share}; {WORDS[cause]} (p = {self.p_values[cause]:.1e}), try {self.repair}"
+        found = f"{verdict}: {share}; {WORDS[self.cause]} (p = {self.p_values[self.cause]:.1e})"
+        return found if self.repair is None else f"{found}, try {self.repair}"
 
 
-def calibration(X: np.ndarray, y: np.ndarray, told: Predictive) -> Calibration:
+def calibration(X: np.ndarray, y: np.ndarray, told: Predictive, used: Used) -> Calibration:
     """Judge predictive distributions by the values that came, in the order in which they came."""
     scale = np.maximum(told.scale, np.finfo(np.float64).tiny)
     away = (y - told.mean) / scale
@@ -63,10 +88,11 @@ def calibration(X: np.ndarray, y: np.ndarray, told: Predictive) -> Calibration:
     short = binomtest(inside, len(y), 0.95, alternative="less").pvalue < SURE
     spread = float(np.sqrt(np.mean(z**2)))
     wide = chi2.sf(float(z @ z), len(y)) < SURE
-    worst = min(p_values, key=lambda name: p_values[name], default=None)
-    repair = REPAIRS[worst] if worst is not None and p_values[worst] < SURE else None
+    sure = {name: p for name, p in p_values.items() if p < SURE}
+    cause = min(sure, key=lambda name: sure[name]) if sure else None
+    repair = None if cause is None else used.repair(cause)
     density = float(np.mean(_log_density(away, told.dof) - np.log(scale)))
-    return Calibration(len(y), coverage, spread, density, bool(short or wide), p_values, repair)
+    return Calibration(len(y), coverage, spread, density, bool(short or wide), p_values, cause, repair)
 
 
 def _tests(X: np.ndarray, away: np.ndarray, z: np.ndarray) -> dict[str, float]:
@@ -77,12 +103,12 @@ def _tests(X: np.ndarray, away: np.ndarray, z: np.ndarray) -> dict[str, float]:
     if count > 4 * (width + 1):
         time = np.linspace(-np.sqrt(3.0), np.sqrt(3.0), count)
         bounded = np.clip(z, -3.0, 3.0)  # a few outliers are no drift
-        ones = np.ones((count, 1))
-        steady = np.hstack([ones, columns])
-        found["drift"] = _share_explained(bounded, np.hstack([steady, steady * time[:, None]]), about_zero=True)
+        steady = np.hstack([np.ones((count, 1)), columns])
+        found["weights"] = _nested(bounded, np.zeros((count, 0)), steady)
+        found["drift"] = _nested(bounded, steady, steady * time[:, None])
         size = rankdata(np.abs(away))
         normal = ndtri((size - 0.5) / count)
-        found["input"] = _share_explained(normal, steady, about_zero=False) if width else 1.0
+        found["input"] = _nested(normal, np.ones((count, 1)), columns)
     if count >= FEWEST:
         even = z
         if found.get("input", 1.0) < SURE:
@@ -94,22 +120,22 @@ def _tests(X: np.ndarray, away: np.ndarray, z: np.ndarray) -> dict[str, float]:
     return found
 
 
-def _share_explained(values: np.ndarray, columns: np.ndarray, *, about_zero: bool) -> float:
-    """How often chance would let the columns explain as much of the values; R^2 times rows is chi-squared."""
-    base = values if about_zero else values - values.mean()
-    total = float(base @ base)
-    if total == 0.0:
+def _nested(values: np.ndarray, given: np.ndarray, more: np.ndarray) -> float:
+    """How often chance would let ``more`` columns explain as much of what the ``given`` leave: an F test."""
+    both = np.hstack([given, more])
+    ranks, left = [], []
+    for columns in (given, both):
+        if not columns.shape[1]:
+            ranks.append(0)
+            left.append(float(values @ values))
+            continue
+        solution, _, rank, _ = lstsq(columns, values, cond=1e-10)
+        ranks.append(int(rank))
+        left.append(float(np.sum((values - columns @ solution) ** 2)))
+    freedom, rest = ranks[1] - ranks[0], len(values) - ranks[1]
+    if freedom <= 0 or rest <= 0 or not left[1] > 1e-20 * left[0]:
         return 1.0
-    solution, _, rank, _ = lstsq(columns, base, cond=1e-10)
-    explained = 1.0 - float(np.sum((base - columns @ solution) ** 2)) / total
-    freedom = max(1, int(rank) - (not about_zero))
-    # As an F test, which keeps its level where columns are not few beside rows.
-    left = len(values) - int(rank)
-    if left <= 0 or explained >= 1.0:
-        return 1.0
-    from scipy.special import fdtrc
-
-    return float(fdtrc(freedom, left, explained / freedom / ((1.0 - explained) / left)))
+    return float(fdtrc(freedom, rest, max(0.0, left[0] - left[1]) / freedom / (left[1] / rest)))
 
 
 def _scaled(X: np.ndarray) -> np.ndarray:
@@ -120,8 +146,6 @@ def _scaled(X: np.ndarray) -> np.ndarray:
 
 
 def _log_density(away: np.ndarray, dof: np.ndarray) -> Any:
-    from scipy.special import gammaln
-
     known = np.isfinite(dof)
     some = np.where(known, dof, 1.0)
     student = (

@@ -102,11 +102,17 @@ def _dense_moments(rows: DenseRows | SparseRows, batch: Batch, origin: Origin, *
 
 
 def _sparse_moments(batch: Batch, origin: Origin, *, constant: bool) -> np.ndarray:
-    """Counted from the row of zeros, and moved to the origin when all is summed."""
+    """Columns with zeros are counted from zero, and moved to the origin when all is summed."""
     rows, d, X = rows_of(batch.X), origin.middle.size, batch.X
     stored = np.diff(X.indptr).astype(np.float64)
     if SPARSE_COST * float(stored @ stored) >= len(batch.y) * float(d) ** 2 or d == 0:
         return _dense_moments(rows, batch, origin, constant=constant)
+    residual = batch.y - origin.level - X @ origin.weights + float(origin.weights @ origin.middle)
+    middle, everywhere = origin.middle, stored_everywhere(X)
+    if middle[everywhere].any():
+        data = X.data - np.where(everywhere, middle, 0.0)[X.indices]
+        X = sparse.csr_array((data, X.indices, X.indptr), X.shape)
+        rows, middle = rows_of(X), np.where(everywhere, 0.0, middle)
     precision = np.ascontiguousarray(np.broadcast_to(batch.precision, batch.y.shape))
     total = np.zeros((d + 1 + constant, d + 1 + constant))
     products, order = np.zeros((d, d)), np.arange(len(batch.y), dtype=np.uint64)
@@ -115,16 +121,20 @@ def _sparse_moments(batch: Batch, origin: Origin, *, constant: bool) -> np.ndarr
         stop_if_interrupted()
         add_gram(rows, order, precision, first, min(first + at_once, len(batch.y)), products)
     total[:d, :d] = products + np.tril(products, -1).T
-    residual = batch.y - origin.level - X @ origin.weights + float(origin.weights @ origin.middle)
     total[-1, :d] = total[:d, -1] = X.T @ (precision * residual)
     total[-1, -1] = precision @ residual**2
     if constant:
         total[d, :d] = total[:d, d] = X.T @ precision
         total[d, d] = precision.sum()
         total[d, -1] = total[-1, d] = precision @ residual
-        total[:d] -= np.outer(origin.middle, total[d])
-        total[:, :d] -= np.outer(total[:, d], origin.middle)
+        total[:d] -= np.outer(middle, total[d])
+        total[:, :d] -= np.outer(total[:, d], middle)
     return total
+
+
+def stored_everywhere(X: Any) -> np.ndarray:
+    """Which columns of a sparse matrix have no zero that is left out."""
+    return np.asarray(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0])
 
 
 class Rows(NamedTuple):

@@ -13,12 +13,11 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 from softmargin.regression.posterior import Posterior, values_alone
-from softmargin.regression.prior import Prior
+from softmargin.regression.prior import SMALLEST, Prior
 from softmargin.regression.solve import Centred, centred, threads_for
 from softmargin.regression.sums import Sums
 
 BELOW, ABOVE, POINTS = 15.0, 25.0, 161  # how far, in logarithms, to look beyond the smallest and the largest l_i
-TINY = float(np.finfo(np.float64).tiny)
 FURTHEST = 100.0  # of the logarithm of the scale
 
 
@@ -38,6 +37,8 @@ def best_scale(sums: Sums, about: Centred, prior: Prior, noise: float | None) ->
     free = vectors.T @ start + step  # the weights without a prior, in these coordinates
     rest = max(0.0, about.square - float(sizes @ step**2))
     paid = sizes * free**2
+    if not rest + float(paid.sum()) > SMALLEST**2:
+        return 1.0
 
     def lack(log_scale: np.ndarray | float) -> np.ndarray:
         shrunk = 1.0 / (1.0 + sizes * np.exp(-np.asarray(log_scale)[..., None]))
@@ -47,7 +48,7 @@ def best_scale(sums: Sums, about: Centred, prior: Prior, noise: float | None) ->
     def slope(log_scale: float) -> float:
         shrunk = 1.0 / (1.0 + sizes * np.exp(-log_scale))
         turn = shrunk * (1.0 - shrunk)
-        share = 1.0 / noise if noise is not None else left / max(rest + float(shrunk @ paid), TINY)
+        share = 1.0 / noise if noise is not None else left / max(rest + float(shrunk @ paid), SMALLEST**2)
         return 0.5 * float((1.0 - shrunk).sum() - share * (turn @ paid))
 
     low = max(-FURTHEST, float(np.log(sizes.min())) - BELOW)

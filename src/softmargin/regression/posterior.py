@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_solve, solve_triangular
-from scipy.special import gammaln
+from scipy.special import chdtrc, gammaln
 
 from softmargin.regression.prior import Prior
 from softmargin.regression.solve import Centred, Solved, solved, threads_for
@@ -131,6 +131,13 @@ class Posterior:
         return found + self._level_variance if self.constant else found
 
     # ------------------------------------------------------------------------------- evidence
+
+    @property
+    def prior_doubt(self) -> float:
+        """How often the prior would make weights as large as these: near 0 where it was too sure of small ones."""
+        if not 0.0 < self.noise < np.inf:
+            return 1.0
+        return float(chdtrc(len(self.coef), float(self.coef @ self.ridge.times(self.coef)) / self.noise))
 
     @property
     def log_evidence(self) -> float:

@@ -18,7 +18,7 @@ from scipy.special import digamma, gammaln
 from softmargin.regression.design import Origin, Rows, batch_of, moments_of, what_is_left
 from softmargin.regression.evidence import posterior_of
 from softmargin.regression.posterior import Posterior
-from softmargin.regression.prior import Prior
+from softmargin.regression.prior import SMALLEST, Prior
 from softmargin.regression.sums import Sums
 
 DOFS = np.array([1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 25.0, 50.0, 100.0])
@@ -64,7 +64,8 @@ class LogNoise:
         spread = np.sqrt(np.maximum(0.0, np.diag(moments)[:-2] / count - self.middle**2))
         self.scale = np.where(spread > 1e-7 * np.abs(self.middle), spread, 1.0) + (spread == 0.0)
         values = rows.y - np.average(rows.y, weights=rows.weight)
-        self.around = float(np.log(max(np.average(values**2, weights=rows.weight), np.finfo(np.float64).tiny)))
+        least = SMALLEST**2 + np.finfo(np.float64).eps ** 2 * float(np.max(rows.y**2))
+        self.around = float(np.log(max(np.average(values**2, weights=rows.weight), least)))
         self.theta = np.append(np.zeros(rows.X.shape[1]), self.around)
         self.information = np.zeros((self.theta.size, self.theta.size))
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 
-from softmargin.regression.design import Batch, Origin, moments_of
+from softmargin.regression.design import Batch, Origin, moments_of, stored_everywhere
 from softmargin.regression.prior import Prior
 from softmargin.regression.solve import solved
 
@@ -71,7 +71,9 @@ class Sums:
     def _settle(self, batch: Batch) -> None:
         """An origin in the middle of the batch, near its best weights."""
         if self.constant:
-            middle = np.zeros(self.width) if batch.sparse else np.asarray(batch.X.mean(axis=0), dtype=np.float64)
+            middle = np.asarray(batch.X.mean(axis=0), dtype=np.float64).ravel()
+            if batch.sparse:  # zeros that are not stored stay zeros
+                middle = np.where(stored_everywhere(batch.X), middle, 0.0)
             self.origin = Origin(middle, self.origin.weights, float(batch.y.mean()))
         self.moments = moments_of(batch, self.origin, constant=self.constant)
         self._recentre(move_middle=not batch.sparse)
