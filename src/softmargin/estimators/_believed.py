@@ -40,7 +40,7 @@ class Believer(BaseEstimator):
 
     @property
     def noise_variance_(self) -> float:
-        """The variance of the noise: known, or as far as it is known; with "rows" and "loglinear" in units of theirs."""
+        """The variance of the noise, as far as it is known; with "rows" and "loglinear" it is 1, in units of theirs."""
         return float(self._posterior().noise)
 
     @property

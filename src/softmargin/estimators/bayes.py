@@ -21,6 +21,7 @@ from softmargin.regression.prior import LARGEST, SMALLEST, check_precision, prio
 from softmargin.regression.reweigh import Spec
 
 NOISES, LIKELIHOODS = ("unknown", "rows", "loglinear"), ("gaussian", "student_t")
+FLOAT64 = np.dtype(np.float64)
 MOST_FEATURES = 5000
 LARGEST_VALUE = 1e75  # of y: squares of values are summed, and these sums are multiplied
 PARAMETERS = ("prior_precision", "noise", "likelihood", "forgetting", "evidence", "fit_intercept")
@@ -99,21 +100,23 @@ class BayesianLinearRegression(RegressorMixin, Believer):
     def _learn_live(self, X: Any, y: Any) -> bool:
         """Learn one dense row at the cost of a copy; False: take the long way."""
         known = self.__dict__
-        asked = known.get("_asked")
         if (
-            asked is None
+            "_one_row" not in known
             or type(X) is not np.ndarray
             or X.shape != known["_one_row"]
-            or X.dtype != np.float64
-            or not ((type(y) is np.ndarray and y.shape == (1,) and y.dtype == np.float64) or
-                    (type(y) is list and len(y) == 1 and type(y[0]) is float))
-            or self.prior_precision is not asked[0] or self.noise is not asked[1]
-            or self.likelihood is not asked[2] or self.forgetting is not asked[3]
-            or self.evidence is not asked[4] or self.fit_intercept is not asked[5]
-        ):  # fmt: skip
+            or X.dtype is not FLOAT64
+            or not X.flags.c_contiguous
+            or type(y) not in (np.ndarray, list)
+            or len(y) != 1
+            or not isinstance(y[0], float)
+        ):
             return False
-        learner: Learner = known["_learner"]
-        return learner.keep(X, y[0])
+        asked = known["_asked"]
+        unchanged = (
+            known["prior_precision"] is asked[0] and known["noise"] is asked[1] and known["likelihood"] is asked[2]
+            and known["forgetting"] is asked[3] and known["evidence"] is asked[4] and known["fit_intercept"] is asked[5]
+        )  # fmt: skip
+        return unchanged and known["_learner"].keep(X, y[0])
 
     def _start(self, rows: Rows) -> None:
         for name in ("_learner", "_asked", "_one_row"):
@@ -128,10 +131,8 @@ class BayesianLinearRegression(RegressorMixin, Believer):
             message = "sample_weight is zero everywhere: there is nothing to learn from"
             raise ValueError(message)
         self._learner, self._asked = Learner(spec, width), tuple(getattr(self, name) for name in PARAMETERS)
-        if not spec.reweighs and not self._noise_is("rows") and not hasattr(self, "feature_names_in_"):
-            self._one_row = (1, width)
-        else:
-            self._one_row = ()
+        plain = not spec.reweighs and not self._noise_is("rows") and not hasattr(self, "feature_names_in_")
+        self._one_row = (1, width) if plain else None  # the shape of what takes the short way
 
     def unlearn(self, X: Any, y: Any, sample_weight: Any = None, noise_variance: Any = None) -> Self:
         """Take back rows that were learned with the same weight: what is left is the model of all other rows."""
@@ -151,25 +152,27 @@ class BayesianLinearRegression(RegressorMixin, Believer):
         for name in PARAMETERS:
             mine, theirs = getattr(self, name), getattr(other, name)
             if not np.array_equal(mine, theirs):
-                message = f"{name} is {mine!r} in one model and {theirs!r} in the other: only models that ask the same merge"
+                message = (
+                    f"{name} is {mine!r} in one model and {theirs!r} in the other: only models that ask the same merge"
+                )
                 raise ValueError(message)
         parts = [model for model in (self, other) if "_learner" in model.__dict__]
         both: BayesianLinearRegression = clone(self)
         if not parts:
             return both
         for model in parts:
-            model._refuse_changes()  # noqa: SLF001 one of us
+            model._refuse_changes()
         if len(parts) == 2:
             self._refuse_history("+ merges")
             _refuse_other_columns(self, other)
         named = next((model for model in parts if hasattr(model, "feature_names_in_")), parts[0])
         both.__dict__.update({name: value for name, value in named.__dict__.items() if name not in PARAMETERS})
-        both._learner = Learner(parts[0]._learner.spec, parts[0]._learner.width)  # noqa: SLF001
-        if len(parts) == 1 and parts[0]._learner.spec.reweighs:  # noqa: SLF001
-            both._learner = copy.deepcopy(parts[0]._learner)  # noqa: SLF001
+        both._learner = Learner(parts[0]._learner.spec, parts[0]._learner.width)
+        if len(parts) == 1 and parts[0]._learner.spec.reweighs:
+            both._learner = copy.deepcopy(parts[0]._learner)
         else:
             for model in parts:
-                both._learner = both._learner.merged(model._learner)  # noqa: SLF001
+                both._learner = both._learner.merged(model._learner)
         return both
 
     def __radd__(self, other: Any) -> Any:
@@ -244,7 +247,7 @@ class BayesianLinearRegression(RegressorMixin, Believer):
 
     def _read(self, X: Any, y: Any, weight: Any, variance: Any, *, reset: bool) -> Rows:
         self._check_parameters()
-        shape = getattr(X, "shape", ())
+        shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2 and shape[1] > MOST_FEATURES:
             matrix = 8e-9 * float(shape[1]) ** 2
             message = (
@@ -329,7 +332,9 @@ class BayesianLinearRegression(RegressorMixin, Believer):
         """Sums do not remember an order: what depends on it can be neither merged nor taken back."""
         spec = self._learner.spec
         if spec.forgetting < 1.0:
-            message = f"forgetting={self.forgetting}: {what} rows, but how much is left of a row depends on what came after"
+            message = (
+                f"forgetting={self.forgetting}: {what} rows, but how much is left of a row depends on what came after"
+            )
             raise ValueError(message)
         if spec.reweighs:
             name = "likelihood" if spec.student else "noise"
@@ -355,10 +360,10 @@ class BayesianLinearRegression(RegressorMixin, Believer):
 
 
 def _refuse_other_columns(one: BayesianLinearRegression, other: BayesianLinearRegression) -> None:
-    names = [getattr(model, "feature_names_in_", None) for model in (one, other)]
+    names = [list(getattr(model, "feature_names_in_", ())) for model in (one, other)]
     if one.n_features_in_ != other.n_features_in_:
         message = f"one model has learned {one.n_features_in_} columns and the other {other.n_features_in_}"
         raise ValueError(message)
-    if all(name is not None for name in names) and list(names[0]) != list(names[1]):
+    if all(names) and names[0] != names[1]:
         message = "the feature names of the two models are not the same, or not in the same order"
         raise ValueError(message)

@@ -1,5 +1,7 @@
 """A batch of rows -> the sum of its products, by blocks: dense ones by BLAS, sparse ones by what they store."""
 
+from collections.abc import Callable
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,42 +65,60 @@ def _dense_moments(rows: DenseRows | SparseRows, batch: Batch, origin: Origin, *
     total, root = np.zeros((side, side)), np.sqrt(batch.precision)
     several = side <= MANY_COLUMNS
 
-    def part(start: int, stop: int) -> np.ndarray | int:
-        mine, product = (np.zeros_like(total), np.empty_like(total)) if several else (total, None)
-        length = max(BLOCK, 2 * side) if several else BLOCK
-        Z = np.empty((min(length, stop - start), side))
-        for first in range(start, stop, length):
-            block = Z[: min(length, stop - first)]
-            bad = fill_design(rows, first, batch.y, root, origin.middle, origin.weights, origin.level, block)
-            if bad >= 0:
-                return int(bad)
-            if several:
-                np.matmul(block.T, block, out=product)
-                mine += product
-            else:
-                dsyrk(1.0, block.T, beta=1.0, c=total.T, overwrite_c=1)
-        return mine
+    def own_sum(start: int, stop: int) -> tuple[int, np.ndarray]:
+        mine = np.zeros((side, side))
+        return _add_products(rows, batch.y, root, origin, start, stop, mine), mine
 
     at_once = max(BLOCK, int(WORK / side**2))
     for first in range(0, count, at_once):
         stop_if_interrupted()
-        length = min(at_once, count - first)
+        last = min(first + at_once, count)
         if several:
-            with one_blas_thread():
-                parts = over_ranges(lambda a, b, first=first: part(first + a, first + b), length, length * side)
+            parts = _on_all_cores(own_sum, first, last, side)
+            bad = max(found for found, _ in parts)
+            total += sum(products for _, products in parts)
         else:
-            parts = [part(first, first + length)]
-        for bad in (each for each in parts if isinstance(each, int)):
+            bad = _add_products(rows, batch.y, root, origin, first, last, total)
+        if bad >= 0:
             rows_of(batch.X)
             message = f"X at row {bad} is too far from the other rows: scale the features, for products overflow"
             raise ValueError(message)
-        if several:
-            total += sum(parts)
     if not several:
-        lower = np.tril(total, -1)
-        np.copyto(total, np.tril(total))
-        total += lower.T
+        for row in range(1, side):
+            total[:row, row] = total[row, :row]
     return total
+
+
+def _add_products(
+    rows: DenseRows | SparseRows,
+    y: np.ndarray,
+    root: np.ndarray,
+    origin: Origin,
+    start: int,
+    stop: int,
+    sums: np.ndarray,
+) -> int:
+    """OUT ``sums``: plus the products of a range of rows, of many columns the lower half; the first bad row, or -1."""
+    side = len(sums)
+    several = side <= MANY_COLUMNS
+    length = min(max(BLOCK, 2 * side) if several else BLOCK, stop - start)
+    Z, product = np.empty((length, side)), np.empty((side, side) if several else 0)
+    for first in range(start, stop, length):
+        block = Z[: stop - first]
+        bad = fill_design(rows, first, y, root, origin.middle, origin.weights, origin.level, block)
+        if bad >= 0:
+            return int(bad)
+        if several:  # releases the GIL, and finds that half of it is enough
+            np.matmul(block.T, block, out=product)
+            sums += product
+        else:
+            dsyrk(1.0, block.T, beta=1.0, c=sums.T, overwrite_c=1)
+    return -1
+
+
+def _on_all_cores(task: Callable[[int, int], Any], first: int, last: int, side: int) -> list[Any]:
+    with one_blas_thread():
+        return over_ranges(lambda start, stop: task(first + start, first + stop), last - first, (last - first) * side)
 
 
 def _sparse_moments(batch: Batch, origin: Origin, *, constant: bool) -> np.ndarray:
@@ -145,14 +165,17 @@ class Rows(NamedTuple):
     weight: np.ndarray | None = None
     variance: np.ndarray | None = None
 
+    def each(self, change: Callable[[Any], Any]) -> "Rows":
+        """The same change to every part."""
+        weight, variance = (None if part is None else change(part) for part in (self.weight, self.variance))
+        return Rows(change(self.X), change(self.y), weight, variance)
+
     def there(self) -> "Rows":
         """Without the rows of no weight, which are no rows at all."""
         if self.weight is None or self.weight.all():
             return self
         rows_of(self.X)  # what is wrong is wrong, weight or none
-        kept = np.flatnonzero(self.weight)
-        variance = None if self.variance is None else self.variance[kept]
-        return Rows(self.X[kept], self.y[kept], self.weight[kept], variance)
+        return self.each(itemgetter(np.flatnonzero(self.weight)))
 
 
 def what_is_left(weight: np.ndarray, forgetting: float) -> tuple[np.ndarray, float]:

@@ -1,7 +1,8 @@
 """A stream of rows and what is believed after each: the state behind an estimator."""
 
 import copy
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,7 +12,9 @@ from softmargin.kernels.design import keep_row
 from softmargin.regression.design import Rows, batch_of
 from softmargin.regression.posterior import Posterior
 from softmargin.regression.reweigh import Spec, Weighing, absorb, settle
-from softmargin.regression.sums import Sums
+
+if TYPE_CHECKING:
+    from softmargin.regression.sums import Sums
 
 KEPT = 256  # single rows that wait to be summed together, which takes a tenth of the time
 ENOUGH, ENOUGH_TIMES = 100, 4  # rows from which weights of rows begin: so many, or so many times the columns
@@ -74,7 +77,7 @@ class Learner:
         else:
             sums, weighing = self.sums.copy(), copy.deepcopy(self.weighing)
             for first in range(0, len(rows.y), AT_ONCE):
-                absorb(_part(rows, first, first + AT_ONCE), self.spec, sums, weighing)
+                absorb(rows.each(itemgetter(slice(first, first + AT_ONCE))), self.spec, sums, weighing)
             self.sums, self.weighing = sums, weighing
         self._posterior = None
 
@@ -85,7 +88,7 @@ class Learner:
             self.sums, self.weighing = settle(_joined(waiting), self.spec)
             self.waiting = []
         else:  # X and y are the caller's, who may write on them
-            self.waiting = [*self.waiting, Rows(*(None if part is None else part.copy() for part in rows))]
+            self.waiting = [*self.waiting, rows.each(lambda part: part.copy())]
             self.weighing = None
 
     def _weigh_waiting(self) -> None:
@@ -98,11 +101,9 @@ class Learner:
     def without(self, rows: Rows) -> "Learner":
         """What would be believed had these rows never come; or one sentence."""
         self.flush()
-        rest = copy.copy(self)
-        rest._posterior = None
         rows = rows.there()
-        if len(rows.y):
-            rest.sums = self.sums.without(batch_of(rows))
+        rest = Learner(self.spec, self.width)
+        rest.sums = self.sums.without(batch_of(rows)) if len(rows.y) else self.sums.copy()
         return rest
 
     def merged(self, other: "Learner") -> "Learner":
@@ -144,10 +145,6 @@ class Learner:
         return self.sums.totals.variance / copies if copies > 0.0 else 1.0
 
 
-def _part(rows: Rows, start: int, stop: int) -> Rows:
-    return Rows(*(None if part is None else part[start:stop] for part in rows))
-
-
 def _joined(parts: list[Rows]) -> Rows:
     if len(parts) == 1:
         return parts[0]
@@ -157,10 +154,18 @@ def _joined(parts: list[Rows]) -> Rows:
     else:
         X = np.vstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
     count = [len(part.y) for part in parts]
-    weight = None if all(part.weight is None for part in parts) else np.concatenate(
-        [np.ones(n) if part.weight is None else part.weight for n, part in zip(count, parts, strict=True)]
+    weight = (
+        None
+        if all(part.weight is None for part in parts)
+        else np.concatenate(
+            [np.ones(n) if part.weight is None else part.weight for n, part in zip(count, parts, strict=True)]
+        )
     )
-    variance = None if all(part.variance is None for part in parts) else np.concatenate(
-        [np.ones(n) if part.variance is None else part.variance for n, part in zip(count, parts, strict=True)]
+    variance = (
+        None
+        if all(part.variance is None for part in parts)
+        else np.concatenate(
+            [np.ones(n) if part.variance is None else part.variance for n, part in zip(count, parts, strict=True)]
+        )
     )
     return Rows(X, np.concatenate([part.y for part in parts]), weight, variance)

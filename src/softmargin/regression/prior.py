@@ -86,6 +86,8 @@ def prior_of(value: Any, width: int) -> Prior:
     """The prior of that many weights, from what the user passes."""
     precision = check_precision(value)
     if precision.ndim and precision.shape[0] != width:
-        message = f"prior_precision has {precision.shape[0]} entries a side and X has {width} columns; pass one a column"
+        message = (
+            f"prior_precision has {precision.shape[0]} entries a side and X has {width} columns; pass one a column"
+        )
         raise ValueError(message)
     return Prior(precision, width)
