@@ -46,3 +46,11 @@ def row_by_row(X, y, prior, noise):
         J = value * x / noise + J
         P = np.outer(x, x) / noise + P
     return P, J
+
+
+def same_belief(one, other, rtol=1e-10):
+    """Two models believe the same, to rounding."""
+    for name in ("mean_", "precision_", "covariance_", "noise_variance_", "log_evidence_"):
+        truth = np.asarray(getattr(other, name))
+        at_least = rtol * np.abs(truth).max()
+        np.testing.assert_allclose(getattr(one, name), truth, rtol=rtol, atol=at_least, err_msg=name)
