@@ -32,9 +32,12 @@ def closed_form(X, y, prior, noise=None, weight=None, *, intercept=True):
     loss = weight @ (y - Z @ mean) ** 2 + mean @ ridge @ mean
     log_dets = 0.5 * (np.linalg.slogdet(ridge[: X.shape[1], : X.shape[1]])[1] - np.linalg.slogdet(matrix)[1])
     if noise is None:
-        noise = loss / left
         rest = gammaln(0.5 * left) - 0.5 * left * np.log(np.pi * loss)
-        return Closed(mean, matrix / noise, noise, left, log_dets + rest)
+        fitted = np.trace(np.linalg.solve(matrix, Z.T @ (weight[:, None] * Z))) - intercept
+        vote = np.exp(fitted - left)  # of the prior, where the fit leaves next to no residuals
+        dof = left - fitted + vote * fitted
+        noise = (weight @ (y - Z @ mean) ** 2 + vote * (mean @ ridge @ mean)) / dof
+        return Closed(mean, matrix / noise, noise, dof, log_dets + rest)
     rest = -0.5 * left * np.log(2.0 * np.pi * noise) - 0.5 * loss / noise
     return Closed(mean, matrix / noise, noise, np.inf, log_dets + rest)
 

@@ -230,7 +230,8 @@ class BayesianLinearRegression(RegressorMixin, Believer):
             raise ValueError(message)
         full = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
         posterior, spec = self._posterior(), self._learner.spec
-        used = Used(spec.forgetting, spec.student, spec.loglinear, spec.constant, posterior.prior_doubt)
+        repairs = spec.forgetting, spec.student, spec.loglinear, spec.constant
+        used = Used(*repairs, posterior.prior_doubt, *posterior.about_middle)
         return calibration(full, y, told, used)
 
     def _predictive(self, X: Any, noise_variance: Any) -> Predictive:

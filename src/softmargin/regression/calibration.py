@@ -37,6 +37,8 @@ class Used(NamedTuple):
     loglinear: bool
     intercept: bool
     prior_doubt: float
+    middle: np.ndarray  # of the rows learned, and the covariance of weights and level there
+    covariance: np.ndarray
 
     def repair(self, cause: str) -> str | None:
         """The option that helps; None where it is in use already."""
@@ -83,7 +85,7 @@ def calibration(X: np.ndarray, y: np.ndarray, told: Predictive, used: Used) -> C
     below = np.where(known, stdtr(dof, -np.abs(away)), ndtr(-np.abs(away)))
     z = np.clip(np.sign(away) * -ndtri(np.maximum(below, 1e-300)), -FURTHEST, FURTHEST)
     coverage = {level: float(np.mean(1.0 - 2.0 * below <= level)) for level in LEVELS}
-    p_values = _tests(X, away, z)
+    p_values = _tests(X, away, z, told.scale, used)
     inside = round(coverage[0.95] * len(y))
     short = binomtest(inside, len(y), 0.95, alternative="less").pvalue < SURE
     spread = float(np.sqrt(np.mean(z**2)))
@@ -95,7 +97,7 @@ def calibration(X: np.ndarray, y: np.ndarray, told: Predictive, used: Used) -> C
     return Calibration(len(y), coverage, spread, density, bool(short or wide), p_values, cause, repair)
 
 
-def _tests(X: np.ndarray, away: np.ndarray, z: np.ndarray) -> dict[str, float]:
+def _tests(X: np.ndarray, away: np.ndarray, z: np.ndarray, scale: np.ndarray, used: Used) -> dict[str, float]:
     count = len(z)
     columns = _scaled(X)
     width = columns.shape[1]
@@ -104,7 +106,7 @@ def _tests(X: np.ndarray, away: np.ndarray, z: np.ndarray) -> dict[str, float]:
         time = np.linspace(-np.sqrt(3.0), np.sqrt(3.0), count)
         bounded = np.clip(z, -3.0, 3.0)  # a few outliers are no drift
         steady = np.hstack([np.ones((count, 1)), columns])
-        found["weights"] = _nested(bounded, np.zeros((count, 0)), steady)
+        found["weights"] = _other_weights(X, bounded, scale, used)
         found["drift"] = _nested(bounded, steady, steady * time[:, None])
         size = rankdata(np.abs(away))
         normal = ndtri((size - 0.5) / count)
@@ -125,10 +127,6 @@ def _nested(values: np.ndarray, given: np.ndarray, more: np.ndarray) -> float:
     both = np.hstack([given, more])
     ranks, left = [], []
     for columns in (given, both):
-        if not columns.shape[1]:
-            ranks.append(0)
-            left.append(float(values @ values))
-            continue
         solution, _, rank, _ = lstsq(columns, values, cond=1e-10)
         ranks.append(int(rank))
         left.append(float(np.sum((values - columns @ solution) ** 2)))
@@ -136,6 +134,27 @@ def _nested(values: np.ndarray, given: np.ndarray, more: np.ndarray) -> float:
     if freedom <= 0 or rest <= 0 or not left[1] > 1e-20 * left[0]:
         return 1.0
     return float(fdtrc(freedom, rest, max(0.0, left[0] - left[1]) / freedom / (left[1] / rest)))
+
+
+def _other_weights(X: np.ndarray, bounded: np.ndarray, scale: np.ndarray, used: Used) -> float:
+    """How often chance, and what is not known of the weights, would let z follow the columns so well: an F test.
+
+    The score g = Z'z of rows Z = x / scale has the covariance B + B C B, B = Z'Z, C that of the posterior.
+    """
+    columns = X - used.middle if used.intercept else X
+    columns = np.hstack([columns, np.ones((len(X), 1))]) if used.intercept else columns
+    columns = columns / np.maximum(scale, np.finfo(np.float64).tiny)[:, None]
+    size = np.sqrt(np.mean(columns**2, axis=0))
+    real = (size > 0.0) & np.isfinite(size)
+    columns = columns[:, real] / size[real]
+    products, score = columns.T @ columns, columns.T @ bounded
+    spread = used.covariance[np.ix_(real, real)] * size[real] * size[real][:, None]
+    solution, _, rank, _ = lstsq(products + products @ spread @ products, score, cond=1e-12)
+    own, _, _, _ = lstsq(columns, bounded, cond=1e-10)
+    rest, left = len(X) - int(rank), float(np.sum((bounded - columns @ own) ** 2))
+    if not rank or rest <= 0 or not left > 1e-20 * float(bounded @ bounded):
+        return 1.0
+    return float(fdtrc(int(rank), rest, max(0.0, float(score @ solution)) / int(rank) / (left / rest)))
 
 
 def _scaled(X: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg.lapack import dtrtri
 from scipy.special import chdtrc, gammaln
 
 from softmargin.regression.prior import Prior
@@ -20,21 +21,48 @@ class Posterior:
     """The posterior that sums and a prior imply.
 
     Noise ``s2`` known:    w ~ N(mean, covariance), the prior in its own units.
-    Noise unknown (None):  p(s2) = 1/s2 and w | s2 ~ N(0, s2 prior^-1), so that w ~ t(dof, mean, covariance) where the
-                           covariance is the scale ``noise * precision^-1`` at ``noise = twice_loss / dof``.
+    Noise unknown (None):  w | s2 ~ N(0, s2 prior^-1) and p(s2) = 1/s2, so that the mean does not depend on s2, and
+                           w ~ t(dof, mean, covariance) with the covariance at ``noise``.
     The level (the mean at ``middle``) has no prior: it costs one degree of freedom, and is independent of the weights.
+
+    Conjugacy would let the prior vote on the noise, as if w'prior w were as good as residuals: weights that are large
+    for the prior would make the noise seem large.  So the noise comes from the residuals, with the degrees of freedom
+    that the fit has left them, and the prior votes only where next to none are left.
+    Source: MacKay 1992, "Bayesian Interpolation" (the effective number of fitted weights).
     """
 
     def __init__(self, sums: Sums, prior: Prior, noise: float | None, about: Centred | None = None) -> None:
         self.totals: Totals = sums.totals
-        self.constant, self.known, self.prior = sums.constant, noise is not None, prior
+        self.constant, self.known, self.prior = sums.constant, noise, prior
         self.ridge = prior if noise is None else prior.scaled(noise)
         self.best: Solved = solved(sums, self.ridge, about)
+
+    # ------------------------------------------------------------------------------- the noise
+
+    @cached_property
+    def _learned_noise(self) -> tuple[float, float]:
+        """Its variance and the degrees of freedom, where it is unknown."""
         left = self.totals.copies - self.constant
-        self.dof = np.inf if noise is not None else max(0.0, left)
-        if noise is None:
-            noise = self.best.twice_loss / left if left > 0.0 else np.inf
-        self.noise = noise
+        if not left > 0.0:
+            return np.inf, 0.0
+        with threads_for(len(self.coef)):
+            inverse, _ = dtrtri(self.best.factor)
+        free = float(np.sum(self.ridge.root_times(inverse) ** 2))  # weights that the prior, not the rows, decides
+        fitted = max(0.0, len(self.coef) - free)
+        unfitted = max(0.0, left - fitted)
+        vote = np.exp(-unfitted)
+        dof = unfitted + vote * fitted
+        return ((self.best.squares + vote * self.best.penalty) / dof, dof) if dof > 0.0 else (np.inf, 0.0)
+
+    @property
+    def noise(self) -> float:
+        """The variance of the noise: known, or the scale of its Student's t."""
+        return self._learned_noise[0] if self.known is None else self.known
+
+    @property
+    def dof(self) -> float:
+        """Degrees of freedom of the posterior: infinite where the noise is known."""
+        return self._learned_noise[1] if self.known is None else np.inf
 
     # ------------------------------------------------------------------------------- the weights
 
@@ -86,6 +114,16 @@ class Posterior:
             covariance[:d, d] = covariance[d, :d] = -along
             covariance[d, d] = self._level_variance + float(self.best.middle @ along)
         return np.asarray(self.noise * covariance)
+
+    @property
+    def about_middle(self) -> tuple[np.ndarray, np.ndarray]:
+        """The middle of the rows, and the covariance of weights (and level there, if there is one) about it."""
+        inner, middle = self.covariance, self.best.middle
+        if self.constant:
+            inner = inner.copy()
+            inner[-1, :-1] = inner[:-1, -1] = 0.0
+            inner[-1, -1] = self.noise * self._level_variance
+        return middle, inner
 
     @property
     def _level_variance(self) -> float:
@@ -146,7 +184,7 @@ class Posterior:
         value = 0.5 * (self.ridge.log_det - self.best.log_det + self.totals.log_precision)
         if self.constant:
             value -= 0.5 * np.log(self.best.weight) if self.best.weight > 0.0 else 0.0
-        return float(value + values_alone(self.best.twice_loss, left, self.noise if self.known else None))
+        return float(value + values_alone(self.best.squares + self.best.penalty, left, self.known))
 
 
 def values_alone(twice_loss: Any, left: float, noise: float | None) -> Any:

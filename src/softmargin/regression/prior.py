@@ -41,6 +41,12 @@ class Prior:
         """``matrix @ R`` for the root R of the precision, ``R'R = precision``."""
         return np.asarray(matrix @ self.root if self.root.ndim == 2 else matrix * self.root)
 
+    def root_times(self, matrix: np.ndarray) -> np.ndarray:
+        """``R @ matrix``."""
+        if self.root.ndim == 2:
+            return np.asarray(self.root @ matrix)
+        return np.asarray(matrix * (self.root if self.root.ndim == 0 else self.root[:, None]))
+
     def whitened(self, matrix: np.ndarray) -> np.ndarray:
         """``R^-T matrix R^-1``, the matrix in coordinates in which the prior is a unit ball."""
         if self.root.ndim == 2:
@@ -68,8 +74,9 @@ def check_precision(value: Any) -> np.ndarray:
     if fine and precision.ndim == 2:
         fine = precision.shape[0] == precision.shape[1] and np.allclose(precision, precision.T, rtol=1e-12, atol=0.0)
     if not fine or not np.all((sizes >= SMALLEST) & (sizes <= LARGEST)) or not np.isfinite(precision).all():
+        told = value if precision.ndim == 0 else precision.tolist() if precision.size < 10 else f"{precision.shape}"
         message = (
-            f"prior_precision={value!r}: pass a number from {SMALLEST:g} to {LARGEST:g}, a vector of such numbers with "
+            f"prior_precision={told!r}: pass a number from {SMALLEST:g} to {LARGEST:g}, a vector of such numbers with "
             "one a feature, or a symmetric positive definite matrix"
         )
         raise ValueError(message)

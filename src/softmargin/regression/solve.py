@@ -35,7 +35,8 @@ class Solved(NamedTuple):
     middle: np.ndarray
     level: float
     weight: float
-    twice_loss: float  # sum of squares and w'ridge w, at the minimum
+    squares: float  # the sum of p_i residual_i^2, at the minimum
+    penalty: float  # w'ridge w there
 
     @property
     def log_det(self) -> float:
@@ -74,9 +75,9 @@ def solved(sums: "Sums", ridge: Prior, about: Centred | None = None) -> Solved:
     weights = start + step
     lower = np.tril(about.products, -1)
     along = lower @ step + lower.T @ step + np.diag(about.products) * step
-    loss = max(0.0, about.square + float(step @ (along - 2.0 * about.shift)))
-    loss += float(weights @ ridge.times(weights))
-    return Solved(weights, factor, about.middle, about.level, about.weight, loss)
+    squares = max(0.0, about.square + float(step @ (along - 2.0 * about.shift)))
+    penalty = float(weights @ ridge.times(weights))
+    return Solved(weights, factor, about.middle, about.level, about.weight, squares, penalty)
 
 
 def factor_of(products: np.ndarray, ridge: Prior) -> np.ndarray:
