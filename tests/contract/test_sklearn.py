@@ -28,8 +28,9 @@ SHUFFLING = [
     SoftMarginRanker(solver="online", C=0.01, tol=0.05, loss="squared_hinge", random_state=0),
     BayesianLinearRegression(forgetting=0.9),
 ]
-# Shuffled passes over weighted rows and over repeated rows meet in the limit, not to seven digits; and what is forgotten
-# depends on the order, which these checks shuffle too.  What holds for them is in test_weighting.py and test_streams.py.
+# Shuffled passes over weighted rows and over repeated rows meet in the limit, not to seven digits; what is forgotten
+# depends on the order, which these checks shuffle too.  What holds for them is in test_weighting.py and, of forgetting,
+# in tests/regression/test_streams.py.
 EXACT_ONLY = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 ASKED_OF_PASSES = [
     pytest.param(model, check, id=f"{model.__class__.__name__}-{check.func.__name__}")

@@ -15,7 +15,7 @@ from closed_form import same_belief
 from softmargin import BayesianLinearRegression
 
 RNG = np.random.default_rng(2)
-X = RNG.normal(size=(300, 5)) + [0.0, 50.0, 0.0, 2.0, -1.0]
+X = RNG.normal([0.0, 50.0, 0.0, 2.0, -1.0], size=(300, 5))
 Y = X @ [1.0, -0.2, 3.0, 0.5, 0.0] + 4.0 + 0.3 * RNG.normal(size=300)
 
 
@@ -99,7 +99,7 @@ def by_pickle(model):
     "options", [{}, {"evidence": True}, {"noise": "rows"}, {"likelihood": "student_t"}, {"noise": "loglinear"}], ids=str
 )
 def test_a_copy_goes_on_alike_and_alone(options, copied):
-    """A copy in mid-stream, with rows that wait to be summed, learns what the original learns; a clone knows nothing."""
+    """A copy in mid-stream, while rows wait to be summed, learns what the original learns; a clone knows nothing."""
     model = BayesianLinearRegression(**options).fit(X[:150], Y[:150])
     for t in range(150, 160):
         model.partial_fit(X[t : t + 1], Y[t : t + 1])

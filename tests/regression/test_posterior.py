@@ -11,7 +11,7 @@ from closed_form import closed_form, columns_of, row_by_row
 from softmargin import BayesianLinearRegression
 
 RNG = np.random.default_rng(0)
-X = RNG.normal(size=(80, 4)) + [0.0, 3.0, -1.0, 0.5]
+X = RNG.normal([0.0, 3.0, -1.0, 0.5], size=(80, 4))
 Y = X @ [1.0, -2.0, 0.5, 0.0] + 0.7 + 0.3 * RNG.normal(size=80)
 HALF = RNG.normal(size=(4, 4))
 PRIORS = {"number": 0.3, "one a column": np.array([0.1, 1.0, 2.0, 5.0]), "matrix": HALF @ HALF.T + np.eye(4)}
@@ -121,7 +121,7 @@ def test_evidence_finds_the_optimum_of_bayesian_ridge():
 @pytest.mark.parametrize("noise", [0.09, "unknown", "rows"])
 @pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS)
 def test_no_other_scale_of_the_prior_has_more_evidence(prior, noise):
-    """A little surer or less sure than ``evidence=True`` chose, and the evidence falls; what is asked for is a shape."""
+    """Surer or less sure than ``evidence=True`` chose, the evidence falls; the prior asked for is only a shape."""
     best = BayesianLinearRegression(prior, noise=noise, evidence=True).fit(X, Y)
     for factor in (0.97, 1.0, 1.03):
         other = BayesianLinearRegression(best.prior_precision_ * factor, noise=noise).fit(X, Y)

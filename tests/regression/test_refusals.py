@@ -147,8 +147,12 @@ def test_digits_that_would_be_lost_are_not_pretended():
 
 @pytest.mark.parametrize(
     ("options", "named"),
-    [({"forgetting": 0.9}, "forgetting"), ({"likelihood": "student_t"}, "likelihood"), ({"noise": "loglinear"}, "noise")],
-)  # fmt: skip
+    [
+        ({"forgetting": 0.9}, "forgetting"),
+        ({"likelihood": "student_t"}, "likelihood"),
+        ({"noise": "loglinear"}, "noise"),
+    ],
+)
 def test_what_depends_on_order_neither_merges_nor_is_unlearned(options, named):
     """Where the count of a row depends on other rows, the sentence says so."""
     model, other = (BayesianLinearRegression(**options).fit(X[part], Y[part]) for part in (slice(20), slice(20, 40)))

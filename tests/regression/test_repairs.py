@@ -51,9 +51,9 @@ def test_intervals_hold_what_they_promise(options, rows):
 @pytest.mark.parametrize("of_weights", [0.0, 1.0, 100.0])
 @pytest.mark.parametrize("options", [{}, {"evidence": True}, {"forgetting": 0.995}], ids=str)
 def test_weights_of_another_size_do_not_stretch_the_intervals(options, of_weights):
-    """Weights far smaller and larger than the prior's leave the noise what it is: the same promise over 500 data sets."""
+    """Weights far smaller and larger than the prior's leave the noise what it is: the same promise holds."""
     share, rng = [], np.random.default_rng(1)
-    for _ in range(500):
+    for _ in range(150):
         X, weights = rng.normal(size=(80, 4)), of_weights * rng.normal(size=4)
         y = X @ weights + 1.0 + 0.5 * rng.normal(size=80)
         model = BayesianLinearRegression(1e-4 if of_weights == 100.0 else 1.0, **options).fit(X[:60], y[:60])
@@ -62,10 +62,10 @@ def test_weights_of_another_size_do_not_stretch_the_intervals(options, of_weight
 
 
 def test_intervals_of_repairs_hold_too_where_nothing_is_wrong():
-    """The repaired models cost nothing that matters: the same promise over 200 data sets."""
+    """The repaired models cost nothing that matters: the same promise over 100 data sets."""
     for options in ({"likelihood": "student_t"}, {"noise": "loglinear"}):
         share = []
-        for seed in range(200):
+        for seed in range(100):
             X, y = simulated("nothing", seed, 120)
             share.append(inside(BayesianLinearRegression(**options).fit(X[:60], y[:60]), X[60:], y[60:]).mean())
         assert 0.93 <= np.mean(share) <= 0.97
@@ -93,14 +93,15 @@ def test_under_drift_the_plain_model_is_sure_of_what_is_past():
     held = {}
     for name, options in (("plain", {}), ("forgets", REPAIRS["drift"])):
         share = []
-        for seed in range(20):
+        for seed in range(8):
             X, y = simulated("drift", seed)
             model = BayesianLinearRegression(**options).fit(X[:1000], y[:1000])
             for t in range(1000, 1100):  # predict first, learn after
                 share.append(inside(model, X[t : t + 1], y[t : t + 1]).item())
                 model.partial_fit(X[t : t + 1], y[t : t + 1])
         held[name] = np.mean(share)
-    assert held["plain"] < 0.92 < 0.94 <= held["forgets"] <= 0.985
+    assert held["plain"] < 0.92
+    assert 0.94 <= held["forgets"] <= 0.985
 
 
 def test_noise_of_the_input_is_found_where_it_is():

@@ -1,6 +1,7 @@
 """The state is a sum: any order, any pieces, merged, taken back, weighed, forgotten."""
 
 import copy
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ def test_any_order_in_any_pieces(options, cuts, seed):
     order = np.random.default_rng(seed).permutation(300)
     model = BayesianLinearRegression(**options)
     edges = sorted({0, 300, *cuts})
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in pairwise(edges):
         model.partial_fit(X[order[start:stop]], Y[order[start:stop]])
     same_belief(model, BayesianLinearRegression(**options).fit(X, Y))
 
@@ -134,7 +135,7 @@ def test_forgetting_is_a_weight_by_age(forgetting):
 
 
 def test_variances_grow_again_where_nothing_is_learned():
-    """With forgetting, rows that say nothing of a weight give its variance back to the prior; without, it never grows."""
+    """Where rows say nothing of a weight, forgetting gives its variance back to the prior; without, it never grows."""
     silent = X[:100].copy()
     silent[:, 0] = 0.0
     grown = []

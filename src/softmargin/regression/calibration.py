@@ -141,14 +141,14 @@ def _other_weights(X: np.ndarray, bounded: np.ndarray, scale: np.ndarray, used: 
 
     The score g = Z'z of rows Z = x / scale has the covariance B + B C B, B = Z'Z, C that of the posterior.
     """
-    columns = X - used.middle if used.intercept else X
-    columns = np.hstack([columns, np.ones((len(X), 1))]) if used.intercept else columns
+    columns = np.hstack([X - used.middle if used.intercept else X, np.ones((len(X), 1))])
     columns = columns / np.maximum(scale, np.finfo(np.float64).tiny)[:, None]
     size = np.sqrt(np.mean(columns**2, axis=0))
     real = (size > 0.0) & np.isfinite(size)
     columns = columns[:, real] / size[real]
     products, score = columns.T @ columns, columns.T @ bounded
-    spread = used.covariance[np.ix_(real, real)] * size[real] * size[real][:, None]
+    known = used.covariance if used.intercept else np.pad(used.covariance, (0, 1))  # no intercept is a certain one
+    spread = known[np.ix_(real, real)] * size[real] * size[real][:, None]
     solution, _, rank, _ = lstsq(products + products @ spread @ products, score, cond=1e-12)
     own, _, _, _ = lstsq(columns, bounded, cond=1e-10)
     rest, left = len(X) - int(rank), float(np.sum((bounded - columns @ own) ** 2))
