@@ -117,7 +117,7 @@ def simulated(kind: str, seed: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def judged(kind: str, options: dict[str, Any], sets: int) -> tuple[float, ...]:
-    """Means over data sets, of rows that come after 300 learned ones: coverage, width, log density, error of the mean."""
+    """Means over data sets, of rows after 300 learned ones: coverage, width, log density, error."""
     found = []
     for seed in range(sets):
         X, y = simulated(kind, seed, 320)
@@ -127,7 +127,7 @@ def judged(kind: str, options: dict[str, Any], sets: int) -> tuple[float, ...]:
         clean = X[300:] @ TRUTH + 1.0 if kind != "drift" else y[300:]
         found.append((
             np.mean((low <= y[300:]) & (y[300:] <= high)), np.mean(high - low), np.mean(told.logpdf(y[300:])),
-            np.sqrt(np.mean((told.mean() - clean) ** 2)),
+            np.sqrt(np.mean((model.predict(X[300:]) - clean) ** 2)),
         ))  # fmt: skip
     return tuple(float(value) for value in np.mean(found, axis=0))
 

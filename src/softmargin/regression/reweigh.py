@@ -21,7 +21,8 @@ from softmargin.regression.posterior import Posterior
 from softmargin.regression.prior import SMALLEST, Prior
 from softmargin.regression.sums import Sums
 
-DOFS = np.array([1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 25.0, 50.0, 100.0])
+DOFS = np.array([2.1, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 25.0, 50.0, 100.0])  # above 2: values have a deviation
+FIRST_DOF = 4.0
 MOST_PASSES, SMALL_STEP = 200, 1e-4  # a step is small where it moves no weight by this share of its deviation
 SLOPE_PRECISION = 1.0  # of log-variance slopes, in deviations of the column
 SCORING_STEPS, HALVINGS = 50, 30
@@ -182,7 +183,7 @@ class _Pass:
 def settle(rows: Rows, spec: Spec) -> tuple[Sums, Weighing]:
     """Sums and weights that imply each other, of all rows that there are."""
     noise = LogNoise(rows) if spec.loglinear else None
-    now = _Pass(rows, spec, float(DOFS[4]), noise)
+    now = _Pass(rows, spec, FIRST_DOF, noise)
     if noise is not None:
         noise.meet(rows.X, now.copies)
     before: Posterior | None = None

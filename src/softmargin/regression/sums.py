@@ -52,16 +52,17 @@ class Sums:
 
     def add(self, batch: Batch) -> None:
         """Learn the rows of a batch; whatever goes wrong, nothing is learned."""
-        begun = self
-        if not self.moments.any():
+        origin, moments = self.origin, self.moments
+        if len(batch.y) >= self.settled + self.fresh:  # they know better than what came before where to count from
             begun = Sums(self.width, constant=self.constant, ridge=self.ridge)
             begun._settle(batch.head(max(FIRST, FIRST_TIMES * len(self.moments))))
-        more = moments_of(batch, begun.origin, constant=self.constant)
+            origin, moments = begun.origin, self.moved_moments(begun.origin)
+        more = moments_of(batch, origin, constant=self.constant)
         totals = self.totals.plus(Totals(*batch.totals), batch.keep)
         # From here on nothing can fail.
-        self.origin = begun.origin
-        self.moments *= batch.keep
-        self.moments += more
+        moments *= batch.keep
+        moments += more
+        self.origin, self.moments = origin, moments
         self.totals = totals
         self.fresh += len(batch.y)
         half_lives = 2.0 / (1.0 - batch.forgetting) if batch.forgetting < 1.0 else np.inf
