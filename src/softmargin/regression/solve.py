@@ -8,12 +8,13 @@ from scipy.linalg import cho_solve, eigh, qr
 from scipy.linalg.blas import dsyr
 from scipy.linalg.lapack import dpotrf
 
-from softmargin.regression.design import MANY_COLUMNS
 from softmargin.regression.prior import Prior
 from softmargin.solvers.parallel import one_blas_thread
 
 if TYPE_CHECKING:
     from softmargin.regression.sums import Sums
+
+ONE_THREAD = 3000  # columns, up to which a factor takes one thread less than half a second
 
 
 class Centred(NamedTuple):
@@ -46,7 +47,7 @@ class Solved(NamedTuple):
 
 def threads_for(width: int) -> AbstractContextManager[Any]:
     """One thread for matrices of this width, or as many as there are: small ones wait longer than they work."""
-    return one_blas_thread() if width <= MANY_COLUMNS else nullcontext()
+    return one_blas_thread() if width <= ONE_THREAD else nullcontext()
 
 
 def centred(sums: "Sums") -> Centred:

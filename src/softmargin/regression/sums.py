@@ -52,22 +52,24 @@ class Sums:
 
     def add(self, batch: Batch) -> None:
         """Learn the rows of a batch; whatever goes wrong, nothing is learned."""
-        origin, moments = self.origin, self.moments
-        if len(batch.y) >= self.settled + self.fresh:  # they know better than what came before where to count from
+        origin, moments, settled, fresh = self.origin, self.moments, self.settled, self.fresh
+        half_lives = 2.0 / (1.0 - batch.forgetting) if batch.forgetting < 1.0 else np.inf
+        if len(batch.y) >= settled + fresh:  # they know better than what came before where to count from
             begun = Sums(self.width, constant=self.constant, ridge=self.ridge)
-            begun._settle(batch.head(max(FIRST, FIRST_TIMES * len(self.moments))))
+            begun._settle(batch.head(max(FIRST, FIRST_TIMES * len(moments))))
             origin, moments = begun.origin, self.moved_moments(begun.origin)
+            settled, fresh = begun.settled, fresh + settled - begun.settled
+        elif fresh >= max(2 * len(moments), min(settled, half_lives)):
+            moved = self.copy()
+            moved.recentre()
+            origin, moments, settled, fresh = moved.origin, moved.moments, settled + fresh, 0.0
         more = moments_of(batch, origin, constant=self.constant)
         totals = self.totals.plus(Totals(*batch.totals), batch.keep)
         # From here on nothing can fail.
         moments *= batch.keep
         moments += more
-        self.origin, self.moments = origin, moments
-        self.totals = totals
-        self.fresh += len(batch.y)
-        half_lives = 2.0 / (1.0 - batch.forgetting) if batch.forgetting < 1.0 else np.inf
-        if self.fresh >= max(2 * len(self.moments), min(self.settled, half_lives)):
-            self._recentre()
+        self.origin, self.moments, self.totals = origin, moments, totals
+        self.settled, self.fresh = settled, fresh + len(batch.y)
 
     def _settle(self, batch: Batch) -> None:
         """An origin in the middle of the batch, near its best weights."""
@@ -77,21 +79,17 @@ class Sums:
                 middle = np.where(stored_everywhere(batch.X), middle, 0.0)
             self.origin = Origin(middle, self.origin.weights, float(batch.y.mean()))
         self.moments = moments_of(batch, self.origin, constant=self.constant)
-        self._recentre(move_middle=not batch.sparse)
+        self.recentre(move_middle=not batch.sparse)
+        self.settled = float(len(batch.y))
 
-    def _recentre(self, *, move_middle: bool = True) -> None:
+    def recentre(self, *, move_middle: bool = True) -> None:
         """Count from the mean of the rows and from the weights that fit them best, as far as they are known."""
         best = solved(self, self.ridge)
         middle = best.middle if move_middle else self.origin.middle
         level = best.level + float(best.weights @ (middle - best.middle)) if self.constant else 0.0
         if np.isfinite(best.weights).all() and np.isfinite(level):
-            self._move(Origin(middle, best.weights, level))
-        self.settled, self.fresh = self.settled + self.fresh, 0.0
-
-    def _move(self, origin: Origin) -> None:
-        """The same sums, counted from another origin."""
-        self.moments = self.moved_moments(origin)
-        self.origin = origin
+            origin = Origin(middle, best.weights, level)
+            self.moments, self.origin = self.moved_moments(origin), origin
 
     def moved_moments(self, origin: Origin) -> np.ndarray:
         """``T moments T'`` for the linear map T from old coordinates of a row to new ones."""
@@ -112,9 +110,9 @@ class Sums:
     # ------------------------------------------------------------------------------- merging and taking back
 
     def merged(self, other: "Sums") -> "Sums":
-        """The sums of both."""
-        if not self.moments.any():
-            return other.copy()
+        """The sums of both, counted from where the one with more rows does."""
+        if other.settled + other.fresh > self.settled + self.fresh:
+            return other.merged(self)
         both = self.copy()
         both.moments += other.moved_moments(self.origin)
         both.totals = self.totals.plus(other.totals)
