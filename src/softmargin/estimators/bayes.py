@@ -186,7 +186,8 @@ class BayesianLinearRegression(RegressorMixin, Believer):
         if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0:
             message = f"n={n!r}: pass how many draws, a whole number"
             raise ValueError(message)
-        return self._posterior().sample(int(n), read_seed(random_state))
+        known = isinstance(random_state, np.random.Generator)
+        return self._posterior().sample(int(n), random_state if known else read_seed(random_state))
 
     # ------------------------------------------------------------------------------- new rows
 
@@ -296,7 +297,11 @@ class BayesianLinearRegression(RegressorMixin, Believer):
 
     def _new_rows(self, X: Any) -> Any:
         self._fitted()
-        X = read_matrix(self, X, reset=False)
+        plain = (
+            type(X) is np.ndarray and X.ndim == 2 and X.dtype is FLOAT64 and "feature_names_in_" not in self.__dict__
+        )
+        if not plain or X.shape[1] != self.n_features_in_ or not len(X):  # what is plain needs no long look
+            X = read_matrix(self, X, reset=False)
         rows_of(X)
         return X
 

@@ -17,6 +17,7 @@ from softmargin.solvers.parallel import one_blas_thread, over_ranges
 
 BLOCK = 512  # rows multiplied at once: they stay near the processor
 MANY_COLUMNS = 1000  # beyond, one product keeps all cores busy, and a matrix for each of them costs too much memory
+SMALL_PRODUCT = 1e6  # which BLAS gives to one thread anyway
 WORK = 2e10  # products between two looks at the keyboard: half a second
 SPARSE_COST = 30.0  # one product of stored numbers takes as long as so many of dense ones (measured)
 ONE = np.ones(1)
@@ -74,7 +75,8 @@ def _dense_moments(rows: DenseRows | SparseRows, batch: Batch, origin: Origin, *
         stop_if_interrupted()
         last = min(first + at_once, count)
         if several:
-            parts = _on_all_cores(own_sum, first, last, side)
+            small = (last - first) * side**2 <= SMALL_PRODUCT
+            parts = [own_sum(first, last)] if small else _on_all_cores(own_sum, first, last, side)
             bad = max(found for found, _ in parts)
             total += sum(products for _, products in parts)
         else:

@@ -14,6 +14,7 @@ from softmargin.solvers.parallel import one_blas_thread
 if TYPE_CHECKING:
     from softmargin.regression.sums import Sums
 
+FEW = 64  # columns, below which BLAS takes one thread anyway
 ONE_THREAD = 3000  # columns, up to which a factor takes one thread less than half a second
 
 
@@ -47,7 +48,7 @@ class Solved(NamedTuple):
 
 def threads_for(width: int) -> AbstractContextManager[Any]:
     """One thread for matrices of this width, or as many as there are: small ones wait longer than they work."""
-    return one_blas_thread() if width <= ONE_THREAD else nullcontext()
+    return one_blas_thread() if FEW <= width <= ONE_THREAD else nullcontext()
 
 
 def centred(sums: "Sums") -> Centred:
