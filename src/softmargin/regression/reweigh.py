@@ -24,9 +24,12 @@ from softmargin.regression.sums import Sums
 DOFS = np.array([2.1, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 25.0, 50.0, 100.0])  # above 2: values have a deviation
 FIRST_DOF = 4.0
 MOST_PASSES, SMALL_STEP = 200, 1e-4  # a step is small where it moves no weight by this share of its deviation
-SLOPE_PRECISION = 1.0  # of log-variance slopes, in deviations of the column
+SHARE_OF_NOISE = 0.1  # and the logarithm of no variance by ten times as much
+# The prior of the log variance, which keeps it finite where values are met exactly: at a row of usual size all slopes
+# together deviate by 1, and the level by 10 from the logarithm of the variance of all values.
+LEVEL_PRECISION = 0.01
 SCORING_STEPS, HALVINGS = 50, 30
-RANGE = 40.0  # of the logarithm of a variance about that of all values: beyond lies rounding
+RANGE = 20.0  # of the logarithm of a variance about that of all values: 2e-9, beyond which lies rounding
 
 
 class Spec(NamedTuple):
@@ -69,6 +72,9 @@ class LogNoise:
         self.around = float(np.log(max(np.average(values**2, weights=rows.weight), least)))
         self.theta = np.append(np.zeros(rows.X.shape[1]), self.around)
         self.information = np.zeros((self.theta.size, self.theta.size))
+        self.start = self.theta
+        vary = max(1.0, float(np.sum(spread > 1e-7 * np.abs(self.middle))))
+        self.prior = np.append(np.full(rows.X.shape[1], vary), LEVEL_PRECISION)
 
     def log_variance(self, X: Any, theta: np.ndarray | None = None) -> np.ndarray:
         """At each row."""
@@ -89,11 +95,7 @@ class LogNoise:
         return np.maximum(found + level + float(self.middle @ slopes @ self.middle), 0.0)
 
     def _factor(self) -> Any:
-        matrix = self.information.copy()
-        places = np.arange(self.theta.size - 1)
-        matrix[places, places] += SLOPE_PRECISION
-        matrix[-1, -1] += np.finfo(np.float64).tiny
-        return cho_factor(matrix, check_finite=False)
+        return cho_factor(self.information + np.diag(self.prior), check_finite=False)
 
     def meet(self, X: Any, copies: np.ndarray, keep: float = 0.0) -> None:
         """Count the rows in what is known of the slopes; ``keep`` is what is left of the rows before."""
@@ -106,19 +108,19 @@ class LogNoise:
 
     def score(self, X: Any, copies: np.ndarray, squares: np.ndarray, steps: int = SCORING_STEPS) -> None:
         """Fisher's scoring: so many steps up the likelihood of these squared residuals, or as many as it takes."""
-        factor, before = self._factor(), self.theta.copy()
+        factor = self._factor()
         alone = steps > 1  # these are all rows there are; otherwise what came before is known by `information` alone
 
         def value(theta: np.ndarray) -> float:
             log_variance = self.log_variance(X, theta)
             fit = -0.5 * float(copies @ (log_variance + squares * np.exp(-log_variance)))
-            return fit - 0.5 * SLOPE_PRECISION * float(theta[:-1] @ theta[:-1]) * alone
+            return fit - 0.5 * float(self.prior @ (theta - self.start) ** 2) * alone
 
         for _ in range(steps):
             pull = 0.5 * copies * (squares * np.exp(-self.log_variance(X)) - 1.0)
             total = float(pull.sum())
             gradient = np.append((np.asarray(X.T @ pull).ravel() - self.middle * total) / self.scale, total)
-            gradient[:-1] -= SLOPE_PRECISION * self.theta[:-1] * alone
+            gradient -= self.prior * (self.theta - self.start) * alone
             step = cho_solve(factor, gradient, check_finite=False)
             reached, size = value(self.theta), 1.0
             for _ in range(HALVINGS):
@@ -130,8 +132,6 @@ class LogNoise:
             self.theta = self.theta + size * step
             if float(gradient @ step) < 1e-10:
                 break
-        if not np.isfinite(self.theta).all():
-            self.theta = before
 
 
 class Weighing(NamedTuple):
@@ -162,8 +162,12 @@ class _Pass:
         log_precision = -np.log(self.base) - self.log_variance + self.bonus
         return batch_of(self.rows._replace(variance=variance), self.spec.forgetting, log_precision)
 
-    def weigh(self, posterior: Posterior, *, all_rows: bool) -> None:
-        """New weights; in a stream each row is judged by the spread of its prediction."""
+    def weigh(self, posterior: Posterior, *, all_rows: bool) -> float:
+        """New weights; in a stream each row is judged by the spread of its prediction.
+
+        Returns how much the logarithm of the variance changes at most.
+        """
+        before = self.log_variance
         X, scale = self.rows.X, posterior.noise
         residual = (self.rows.y - posterior.predict(X)) ** 2
         spread = scale * posterior.distances(X)
@@ -178,6 +182,7 @@ class _Pass:
             squares = self.tau * (residual + spread) / self.base
             self.noise.score(X, self.copies, squares, SCORING_STEPS if all_rows else 1)
             self.log_variance = self.noise.log_variance(X)
+        return float(np.abs(self.log_variance - before).max())
 
 
 def settle(rows: Rows, spec: Spec) -> tuple[Sums, Weighing]:
@@ -187,18 +192,18 @@ def settle(rows: Rows, spec: Spec) -> tuple[Sums, Weighing]:
     if noise is not None:
         noise.meet(rows.X, now.copies)
     before: Posterior | None = None
-    step = np.inf
+    step, louder = np.inf, 0.0
     for passes in range(1, MOST_PASSES + 1):
         sums = spec.no_sums(rows.X.shape[1])
         sums.add(now.batch())
         posterior = spec.posterior(sums)
         usable = np.isfinite(posterior.noise) and posterior.noise > 0.0
         if before is not None and usable:
-            step = _step(before, posterior)
+            step = max(_step(before, posterior), SHARE_OF_NOISE * louder)
         if not usable or step <= SMALL_STEP:
             return sums, Weighing(now.dof, noise, passes, 0.0 if not usable else step)
         if passes < MOST_PASSES:
-            now.weigh(posterior, all_rows=True)
+            louder = now.weigh(posterior, all_rows=True)
         before = posterior
     return sums, Weighing(now.dof, noise, MOST_PASSES, step, converged=False)
 
