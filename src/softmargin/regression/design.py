@@ -17,7 +17,7 @@ from softmargin.solvers.parallel import one_blas_thread, over_ranges
 
 BLOCK = 512  # rows multiplied at once: they stay near the processor
 MANY_COLUMNS = 1000  # beyond, one product keeps all cores busy, and a matrix for each of them costs too much memory
-SMALL_PRODUCT = 1e6  # which BLAS gives to one thread anyway
+SMALL_PRODUCT = 20_000  # of a few rows, which take less time than to tell BLAS how many threads to use
 WORK = 2e10  # products between two looks at the keyboard: half a second
 SPARSE_COST = 30.0  # one product of stored numbers takes as long as so many of dense ones (measured)
 ONE = np.ones(1)
