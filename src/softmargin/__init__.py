@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from softmargin.diagnostics.conflicts import find_conflict
     from softmargin.diagnostics.verify import verify
     from softmargin.estimators.classifier import SoftMarginClassifier
+    from softmargin.estimators.preference import PreferencePosterior
     from softmargin.estimators.ranker import SoftMarginRanker
     from softmargin.solvers.certificate import Certificate
     from softmargin.solvers.conflict import InfeasibleError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Certificate",
     "InfeasibleError",
+    "PreferencePosterior",
     "SoftMarginClassifier",
     "SoftMarginRanker",
     "find_conflict",
@@ -38,6 +40,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Certificate": "softmargin.solvers.certificate",
     "InfeasibleError": "softmargin.solvers.conflict",
+    "PreferencePosterior": "softmargin.estimators.preference",
     "SoftMarginClassifier": "softmargin.estimators.classifier",
     "SoftMarginRanker": "softmargin.estimators.ranker",
     "find_conflict": "softmargin.diagnostics.conflicts",
@@ -45,7 +48,7 @@ _HOME = {
     "verify": "softmargin.diagnostics.verify",
 }
 _MODULES = frozenset(("data", "metrics"))  # softmargin.data.read_svmlight works without an import of its own
-_LATER = frozenset(("BayesianLinearRegression", "PreferencePosterior", "load", "save"))
+_LATER = frozenset(("BayesianLinearRegression", "load", "save"))
 
 
 def __getattr__(name: str) -> Any:
