@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import chdtri, ndtri
 from scipy.stats import qmc
 
-from softmargin.elicitation.fit import Belief
+from softmargin.elicitation.fit import Belief, even
 from softmargin.kernels.propagation import Answers, log_likelihood
 
 MOST_WEIGHTS = 8  # with more, 8,192 points say less than the fit does
@@ -45,7 +45,7 @@ def corrected(belief: Belief, answers: Answers) -> Moments:
 def _weighted(around: Moments, belief: Belief, answers: Answers, count: int) -> Moments:
     width = around.mean.size
     z, log_density = _points(width, count)
-    offsets = z @ np.linalg.cholesky(around.covariance).T
+    offsets = z @ even(around.covariance).T
     points = around.mean + offsets
     logs = np.empty(count)
     log_likelihood(answers, points, belief.tie_width, belief.errors, logs)

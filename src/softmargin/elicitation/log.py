@@ -43,7 +43,8 @@ class Log:
         return sorted({answer.judge for answer in self.standing.values()}, key=_place)
 
 
-class Summary(NamedTuple):
+@dataclass(frozen=True)
+class Summary:
     """The log without its order: different answers, sorted, with how often each was given."""
 
     better: np.ndarray  # of "equal" the lower row number
@@ -51,37 +52,36 @@ class Summary(NamedTuple):
     kind: np.ndarray
     side: np.ndarray  # 1 where the better one was on the left, -1 on the right, 0 where the judge is not named
     judge: np.ndarray  # place among ``judges``
-    count: np.ndarray
+    times: np.ndarray
     judges: list[Judge]
     group: np.ndarray  # of each standing answer, in the order of numbers
 
     @property
     def seed(self) -> int:
         """A number that is the same for the same answers."""
-        parts = self.better, self.worse, self.kind, self.side, self.judge, self.count
+        parts = self.better, self.worse, self.kind, self.side, self.judge, self.times
         return zlib.crc32(b"".join(part.tobytes() for part in parts))
 
     def answers(self, items: np.ndarray) -> Answers:
         """The rows that a fit takes: differences of items, then one column for each judge with a name."""
         named = [judge for judge in self.judges if judge is not None]
         width, first = items.shape[1], len(self.judges) - len(named)
-        rows = np.zeros((self.count.size, width + len(named)))
+        rows = np.zeros((self.times.size, width + len(named)))
         rows[:, :width] = items[self.better] - items[self.worse]
         told = np.flatnonzero(self.side)
         rows[told, width + self.judge[told] - first] = BIAS_SD * self.side[told]
-        return Answers(rows, self.kind, self.count.astype(np.float64), self.judge)
+        return Answers(rows, self.kind, self.times.astype(np.float64), self.judge)
 
 
 def summary_of(log: Log) -> Summary:
     """Sorted and counted: the same for every order of the same answers."""
     judges = log.judges()
     place = {judge: k for k, judge in enumerate(judges)}
-    lines = np.array(
-        [_line(answer, place[answer.judge]) for answer in log.standing.values()], dtype=np.int64
-    ).reshape(-1, 5)
-    different, group, count = np.unique(lines, axis=0, return_inverse=True, return_counts=True)
+    told = [_line(answer, place[answer.judge]) for answer in log.standing.values()]
+    lines = np.array(told, dtype=np.int64).reshape(-1, 5)
+    different, group, times = np.unique(lines, axis=0, return_inverse=True, return_counts=True)
     judge, better, worse, kind, side = (np.ascontiguousarray(column) for column in different.T)
-    return Summary(better, worse, kind, side, judge, count, judges, group.ravel())
+    return Summary(better, worse, kind, side, judge, times, judges, group.ravel())
 
 
 def _line(answer: Answer, judge: int) -> tuple[int, int, int, int, int]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
+from softmargin.elicitation.fit import even
 from softmargin.kernels.questions import BEST, RANK, bits, score
 
 GOALS = {"rank": RANK, "best": BEST}
@@ -46,17 +47,20 @@ def kinds_of(items: np.ndarray) -> Kinds:
 def view_of(items: np.ndarray, mean: np.ndarray, covariance: np.ndarray) -> View:
     """Utilities, and a spread that has the variance of every difference in it."""
     centred = items - items.mean(axis=0)
-    return View(centred @ mean, np.ascontiguousarray(centred @ np.linalg.cholesky(covariance)))
+    return View(centred @ mean, np.ascontiguousarray(centred @ even(covariance)))
 
 
-def next_questions(view: View, kinds: Kinds, goal: str, n: int, asked: np.ndarray, error: float, seed: int) -> np.ndarray:
+def next_questions(
+    view: View, kinds: Kinds, goal: str, n: int, asked: np.ndarray, error: float, seed: int
+) -> np.ndarray:
     """At most n lines (left, right) of row numbers; none of the pairs of kinds in ``asked``, and no pair twice."""
     rng = np.random.default_rng(seed)
     left, right = _candidates(view, kinds.pairs, goal, n + len(asked), rng)
     count = kinds.first.size
     fresh = ~np.isin(left * count + right, asked.min(axis=1) * count + asked.max(axis=1))
     left, right = left[fresh], right[fresh]
-    worth, chosen, floor, spread2 = np.empty(left.size), [], *_shape(error)
+    chosen: list[int] = []
+    worth, (floor, spread2) = np.empty(left.size), _shape(error)
     spread = view.spread
     for _ in range(min(n, left.size, ONE_BY_ONE)):
         score(GOALS[goal], spread, view.utility, left, right, error, floor, spread2, worth)
@@ -85,7 +89,9 @@ def _answered(spread: np.ndarray, utility: np.ndarray, a: int, b: int, error: fl
     return np.asarray(spread - np.outer(shrink * (spread @ along), along))
 
 
-def _candidates(view: View, total: int, goal: str, needed: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _candidates(
+    view: View, total: int, goal: str, needed: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of kinds, the lower number first: all of them, or as many as are needed and CANDIDATES more."""
     count = view.utility.size
     if total <= CANDIDATES + 2 * needed:

@@ -1,7 +1,6 @@
 """What a person prefers, asked question by question: a posterior over weights, and the next question."""
 
 import warnings
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from softmargin.constraints.pairs import as_pairs, whole_pairs
 from softmargin.data.matrix import rows_of
-from softmargin.elicitation.correct import Moments, corrected
-from softmargin.elicitation.fit import Belief, fit
-from softmargin.elicitation.log import BIAS_SD, VERDICTS, Answer, Judge, Log, Summary, summary_of
-from softmargin.elicitation.questions import GOALS, View, kinds_of, next_questions, view_of
+from softmargin.elicitation.log import VERDICTS, Answer, Judge, Log
+from softmargin.elicitation.questions import GOALS, kinds_of, next_questions
+from softmargin.elicitation.state import JudgeReport, State
 from softmargin.elicitation.summaries import (
     Ranking,
     Weights,
@@ -26,22 +24,10 @@ from softmargin.elicitation.summaries import (
     weights_of,
 )
 from softmargin.estimators._inputs import is_number, read_matrix
-from softmargin.kernels.propagation import Answers
 
 MOST_FEATURES = 5000
 LARGEST_PRECISION = 1e25
 TARGETS = {"rank": 0.9, "best": 0.95}
-
-
-class JudgeReport(NamedTuple):
-    """What the answers say about one judge; ``bias`` above 0 is a pull to the left, in units of the judges' noise."""
-
-    judge: Judge
-    answers: int
-    error: float
-    bias: float
-    bias_sd: float
-    surprise: float  # of an answer on average, in bits
 
 
 class Chances(NamedTuple):
@@ -50,66 +36,6 @@ class Chances(NamedTuple):
     left: float
     equal: float
     right: float
-
-
-class State:
-    """All that follows from the answers, worked out when it is first asked for; it is a function of nothing else."""
-
-    def __init__(self, items: np.ndarray, kinds: Any, scale: np.ndarray, log: Log, judge_error: float) -> None:
-        self.items, self.kinds, self.scale, self.judge_error = items, kinds, scale, judge_error
-        self.standing = tuple(log.standing.values())
-        self.summary: Summary = summary_of(log)
-
-    @cached_property
-    def answers(self) -> Answers:
-        """The different answers as rows."""
-        return self.summary.answers(self.items)
-
-    @cached_property
-    def belief(self) -> Belief:
-        """The fit."""
-        belief = fit(self.summary, self.answers, self.judge_error)
-        if not belief.settled:
-            message = f"after {belief.sweeps} sweeps over the answers the fit still moves by {belief.moved:.2g} sd"
-            warnings.warn(message, ConvergenceWarning, stacklevel=2)
-        return belief
-
-    @cached_property
-    def moments(self) -> Moments:
-        """The fit, corrected where that can be done."""
-        return corrected(self.belief, self.answers)
-
-    @cached_property
-    def mean(self) -> np.ndarray:
-        """Of the weights, in the units of X."""
-        return self.moments.mean[: self.scale.size] * self.scale
-
-    @cached_property
-    def covariance(self) -> np.ndarray:
-        """Of the weights, in the units of X."""
-        width = self.scale.size
-        return self.moments.covariance[:width, :width] * np.outer(self.scale, self.scale)
-
-    @cached_property
-    def precision(self) -> np.ndarray:
-        """The inverse of the covariance."""
-        width = self.scale.size
-        inside = np.linalg.inv(self.moments.covariance[:width, :width])
-        return 0.5 * (inside + inside.T) / np.outer(self.scale, self.scale)
-
-    @cached_property
-    def told(self) -> View:
-        """The kinds of items as the corrected fit sees them: for all that is reported."""
-        return self._view(self.moments.mean, self.moments.covariance)
-
-    @cached_property
-    def quick(self) -> View:
-        """The same by the fit alone, which is all that a question needs."""
-        return self._view(self.belief.mean, self.belief.covariance)
-
-    def _view(self, mean: np.ndarray, covariance: np.ndarray) -> View:
-        width = self.scale.size
-        return view_of(self.items[self.kinds.first], mean[:width], covariance[:width, :width])
 
 
 class PreferencePosterior:
@@ -130,13 +56,15 @@ class PreferencePosterior:
     """
 
     def __init__(self, X: Any, prior_precision: Any = 1.0, judge_error: float = 0.05, ties: bool = True) -> None:  # noqa: FBT001, FBT002 the contract's order
-        reader = BaseEstimator()
+        reader = type("PreferencePosterior", (BaseEstimator,), {})()  # scikit-learn's messages name it
         items = read_matrix(reader, X, reset=True)
         if items.shape[0] < 2:
             message = f"X has {items.shape[0]} row(s): a comparison needs two items"
             raise ValueError(message)
         if items.shape[1] > MOST_FEATURES:
-            message = f"X has {items.shape[1]} columns: a posterior of d weights has d x d numbers, d at most {MOST_FEATURES}"
+            message = (
+                f"X has {items.shape[1]} columns: the posterior of d weights has d x d numbers, d <= {MOST_FEATURES}"
+            )
             raise ValueError(message)
         rows_of(items)
         items = np.array(items.toarray() if sparse.issparse(items) else items, dtype=np.float64, order="C")
@@ -181,7 +109,8 @@ class PreferencePosterior:
         outside = (pairs >= len(self._items)).any(axis=1)
         if outside.any():
             t = int(np.argmax(outside))
-            message = f"pairs[{t}] = ({pairs[t, 0]}, {pairs[t, 1]}) names a row outside X, which has {len(self._items)} rows"
+            told = f"pairs[{t}] = ({pairs[t, 0]}, {pairs[t, 1]})"
+            message = f"{told} names a row outside X, which has {len(self._items)} rows"
             raise ValueError(message)
         self._known = None
         numbers = []
@@ -192,20 +121,13 @@ class PreferencePosterior:
 
     def undo(self, i: int) -> None:
         """Answer number i was never given."""
-        whole = isinstance(i, (int, np.integer)) and not isinstance(i, (bool, np.bool_))
-        if not whole or not 0 <= i < self._log.next_number:
-            message = f"i={i!r} is the number of no answer: pass a number that answer() returned"
-            raise ValueError(message)
-        if int(i) not in self._log.standing:
-            message = f"i={i!r}: that answer was undone before"
-            raise ValueError(message)
-        del self._log.standing[int(i)]
+        del self._log.standing[self._standing(i)]
         self._known = None
 
     @property
     def answers_(self) -> tuple[Answer, ...]:
         """The answers that stand, each with number, left, right, verdict and judge, in the order of their numbers."""
-        return self._state.standing
+        return tuple(self._log.standing.values())
 
     @property
     def pairs_(self) -> np.ndarray:
@@ -224,7 +146,7 @@ class PreferencePosterior:
         that was, is not asked again; ``pending`` are pairs that others have been asked and did not answer yet.
         """
         _refuse_goal(goal)
-        if not isinstance(n, (int, np.integer)) or isinstance(n, (bool, np.bool_)) or n < 1:
+        if not is_whole(n) or n < 1:
             message = f"n={n!r}: pass a whole number, 1 or more"
             raise ValueError(message)
         waiting = [self._pair(*_two(pair)) for pair in pending]
@@ -237,7 +159,7 @@ class PreferencePosterior:
         return [(left, right) for left, right in lines.tolist()]
 
     def should_stop(self, goal: str = "rank", target: float | None = None) -> bool:
-        """Whether enough was asked: ``expected_tau() >= target`` (0.9), or for "best" ``1 - expected_regret()`` (0.95)."""
+        """Whether ``expected_tau()`` is at the target (0.9), or for "best" ``1 - expected_regret()`` is (0.95)."""
         _refuse_goal(goal)
         if target is None:
             target = TARGETS[goal]
@@ -251,8 +173,14 @@ class PreferencePosterior:
 
     @property
     def _state(self) -> State:
+        """What follows from the answers that stand; it is kept until there is another answer."""
         if self._known is None:
-            self._known = State(self._items, self._kinds, self._scale, self._log, self.judge_error)
+            state = State(self._items, self._kinds, self._scale, self._log, self.judge_error)
+            if not state.belief.settled:
+                moved = f"{state.belief.moved:.2g} standard deviations"
+                message = f"after {state.belief.sweeps} sweeps over the answers the fit still moves by {moved}"
+                warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            self._known = state
         return self._known
 
     @property
@@ -273,19 +201,7 @@ class PreferencePosterior:
     @property
     def judges_(self) -> tuple[JudgeReport, ...]:
         """Everybody who answered: error rate, pull to the left, and how surprising the answers are."""
-        state, width, reports = self._state, self._scale.size, []
-        belief, moments, summary = state.belief, state.moments, state.summary
-        place = width
-        for k, judge in enumerate(summary.judges):
-            of_judge = summary.judge == k
-            count = int(summary.count[of_judge].sum())
-            surprise = float(-(belief.log_chance * summary.count)[of_judge].sum() / np.log(2.0) / count)
-            bias, sd = 0.0, 0.0
-            if judge is not None:
-                bias, sd = moments.mean[place] * BIAS_SD, np.sqrt(moments.covariance[place, place]) * BIAS_SD
-                place += 1
-            reports.append(JudgeReport(judge, count, float(belief.errors[k]), float(bias), float(sd), surprise))
-        return tuple(reports)
+        return self._state.judges
 
     def surprise(self, i: int | None = None) -> Any:
         """Bits: minus log2 of the probability that all other answers give to answer i; all of ``answers_`` for None."""
@@ -293,11 +209,7 @@ class PreferencePosterior:
         surprises = -state.belief.log_chance[state.summary.group] / np.log(2.0)
         if i is None:
             return surprises
-        for place, answer in enumerate(state.standing):
-            if answer.number == i:
-                return float(surprises[place])
-        message = f"i={i!r} is the number of no answer that stands"
-        raise ValueError(message)
+        return float(surprises[list(self._log.standing).index(self._standing(i))])
 
     def probability(self, a: int, b: int) -> float:
         """The probability that row a is better than row b, that is ``w.x_a > w.x_b``; 0.5 where they are the same."""
@@ -334,16 +246,29 @@ class PreferencePosterior:
 
     # ------------------------------------------------------------------------------- what is refused
 
+    def _standing(self, i: Any) -> int:
+        if not is_whole(i) or not 0 <= i < self._log.next_number:
+            message = f"i={i!r} is the number of no answer: pass a number that answer() returned"
+            raise ValueError(message)
+        if int(i) not in self._log.standing:
+            message = f"i={i!r}: that answer was undone before"
+            raise ValueError(message)
+        return int(i)
+
     def _pair(self, a: Any, b: Any) -> tuple[int, int]:
         for name, row in (("a", a), ("b", b)):
-            whole = isinstance(row, (int, np.integer)) and not isinstance(row, (bool, np.bool_))
-            if not whole or not 0 <= row < len(self._items):
+            if not is_whole(row) or not 0 <= row < len(self._items):
                 message = f"{name}={row!r} is no row of X: rows are whole numbers from 0 to {len(self._items) - 1}"
                 raise ValueError(message)
         if a == b:
             message = f"a={a} and b={b} are the same row: a comparison takes two"
             raise ValueError(message)
         return int(a), int(b)
+
+
+def is_whole(value: Any) -> bool:
+    """A whole number; True and False are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
 
 
 def _two(pair: Any) -> tuple[Any, Any]:
@@ -364,7 +289,8 @@ def _read_precision(value: Any, width: int) -> np.ndarray:
         message = f"prior_precision={value!r}: pass a number above 0, or one for each feature"
         raise ValueError(message) from error
     if precision.shape != (width,) or isinstance(value, (bool, np.bool_)):
-        message = f"prior_precision has shape {precision.shape}: pass a number above 0, or one for each of {width} features"
+        wanted = f"a number above 0, or one for each of {width} features"
+        message = f"prior_precision has shape {precision.shape}: pass {wanted}"
         raise ValueError(message)
     bad = ~((precision >= 1.0 / LARGEST_PRECISION) & (precision <= LARGEST_PRECISION))
     if bad.any():
@@ -382,7 +308,7 @@ def _read_judge(judge: Any) -> Judge:
         return None
     if isinstance(judge, str):
         return str(judge)
-    if isinstance(judge, (int, np.integer)) and not isinstance(judge, (bool, np.bool_)):
+    if is_whole(judge):
         return int(judge)
     message = f"judge={judge!r}: pass a name, a whole number, or None for nobody in particular"
     raise ValueError(message)

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 from numba import njit
 
 from softmargin.kernels.probit import BETTER, LOG_ROOT_2PI, ROOT2, hazard
@@ -27,7 +26,7 @@ def error_of(judge, answers, cavities, width, prior, weight, start):
     for _ in range(STEPS):
         slope = weight * (prior / error - (1.0 - prior) / (1.0 - error))
         curve = weight * (prior / error**2 + (1.0 - prior) / (1.0 - error) ** 2)
-        for t in range(answers.count.shape[0]):
+        for t in range(answers.times.shape[0]):
             if answers.judge[t] != judge or answers.kind[t] != BETTER:
                 continue
             m, s = cavities[t, 0], math.sqrt(1.0 + cavities[t, 1])
@@ -35,8 +34,8 @@ def error_of(judge, answers, cavities, width, prior, weight, start):
             both = (1.0 - error) * right + error * wrong
             if both > 0.0:
                 share = (wrong - right) / both
-                slope += answers.count[t] * share
-                curve += answers.count[t] * share * share
+                slope += answers.times[t] * share
+                curve += answers.times[t] * share * share
         step = slope / curve
         new = min(max(error + step, 0.1 * error), 1.0 - 0.1 * (1.0 - error))
         if abs(new - error) <= 1e-12 * error:
@@ -52,17 +51,17 @@ def slope_of_width(answers, cavities, errors, width):
     That one was not "equal", so the width stays finite where all answers are.
     """
     slope = -hazard(-width)[0]
-    for t in range(answers.count.shape[0]):
+    for t in range(answers.times.shape[0]):
         m, s = abs(cavities[t, 0]), math.sqrt(1.0 + cavities[t, 1])
         if answers.kind[t] == BETTER:
             a, b, error = (cavities[t, 0] - width) / s, (-cavities[t, 0] - width) / s, errors[answers.judge[t]]
             if error == 0.0:
-                slope -= answers.count[t] * hazard(a)[0] / s
+                slope -= answers.times[t] * hazard(a)[0] / s
                 continue
             both = (1.0 - error) * chance(a) + error * chance(b)
             if both > 0.0:
                 density = (1.0 - error) * math.exp(-0.5 * a * a) + error * math.exp(-0.5 * b * b)
-                slope -= answers.count[t] * density * math.exp(-LOG_ROOT_2PI) / (both * s)
+                slope -= answers.times[t] * density * math.exp(-LOG_ROOT_2PI) / (both * s)
             continue
         high, low = (width - m) / s, (-width - m) / s
         ratio = math.exp(-2.0 * width * m / (s * s))
@@ -70,7 +69,7 @@ def slope_of_width(answers, cavities, errors, width):
             share = math.exp(-0.5 * high * high - LOG_ROOT_2PI) / (chance(high) - chance(low))
         else:
             share = 1.0 / (1.0 / hazard(high)[0] - ratio / hazard(low)[0])
-        slope += answers.count[t] * share * (1.0 + ratio) / s
+        slope += answers.times[t] * share * (1.0 + ratio) / s
     return slope
 
 

@@ -9,7 +9,6 @@ than ``width``, and with probability ``error`` names the wrong side of two that 
 
 import math
 
-import numpy as np
 from numba import njit
 
 ROOT2, LOG_ROOT_2PI = math.sqrt(2.0), 0.5 * math.log(2.0 * math.pi)

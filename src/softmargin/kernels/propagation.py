@@ -16,7 +16,7 @@ class Answers(NamedTuple):
 
     rows: np.ndarray  # better minus worse, a line an answer
     kind: np.ndarray  # BETTER or EQUAL
-    count: np.ndarray
+    times: np.ndarray
     judge: np.ndarray  # its place among the errors
 
 
@@ -33,8 +33,8 @@ def assemble(answers, sites, precision, shift):
     width = shift.shape[0]
     precision[:], shift[:] = 0.0, 0.0
     for t in range(answers.rows.shape[0]):
-        row, count = answers.rows[t], answers.count[t]
-        p, b = count * sites.precision[t], count * sites.shift[t]
+        row, times = answers.rows[t], answers.times[t]
+        p, b = times * sites.precision[t], times * sites.shift[t]
         for i in range(width):
             if row[i] == 0.0:
                 continue
@@ -91,7 +91,7 @@ def sweep(answers, sites, mean, covariance, width_of_tie, errors, keep, cavities
     width, moved = mean.shape[0], 0.0
     along = np.empty(width)
     for t in range(answers.rows.shape[0]):
-        row, count = answers.rows[t], answers.count[t]
+        row, times = answers.rows[t], answers.times[t]
         along[:] = 0.0
         for i in range(width):
             pull = row[i]
@@ -111,12 +111,12 @@ def sweep(answers, sites, mean, covariance, width_of_tie, errors, keep, cavities
         less = 1.0 - v_out * curve
         more = (1.0 - keep) * (curve / less - sites.precision[t])
         push = (1.0 - keep) * ((slope + m_out * curve) / less - sites.shift[t])
-        if 1.0 + count * more * v < SAFE:
-            damp = (SAFE - 1.0) / (count * more * v)
+        if 1.0 + times * more * v < SAFE:
+            damp = (SAFE - 1.0) / (times * more * v)
             more, push = more * damp, push * damp
         sites.precision[t] += more
         sites.shift[t] += push
-        more, push = count * more, count * push
+        more, push = times * more, times * push
         grown = 1.0 + more * v
         step, shrink = (push - more * m) / grown, more / grown
         moved = max(moved, abs(step) * math.sqrt(v), abs(shrink) * v)
@@ -147,5 +147,5 @@ def log_likelihood(answers, points, width_of_tie, errors, logs):
             u = 0.0
             for j in range(width):
                 u += answers.rows[t, j] * points[i, j]
-            total += answers.count[t] * of_answer(answers.kind[t], u, 0.0, width_of_tie, errors[answers.judge[t]])[0]
+            total += answers.times[t] * of_answer(answers.kind[t], u, 0.0, width_of_tie, errors[answers.judge[t]])[0]
         logs[i] = total
