@@ -6,20 +6,21 @@ from typing import Any
 import numpy as np
 
 RESAMPLED = 2000
-RULES = ("random", "sort", "uncertainty", "bald", "eubo")
+RULES = ("random", "sort", "uncertainty", "bald", "bald-repeats", "eubo")
+TAU = (("random", "bald"), ("random", "bald-repeats"), ("uncertainty", "bald"), ("sort", "bald"))
 
 
 def tables(runs: list[dict[str, Any]], settings: Sequence[Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """Name, heading and lines of each table."""
     yield (
         "questions-tau",
-        ["setting", "seeds", *RULES[:4], "random / BALD", "uncertainty / BALD", "sort / BALD"],
-        [answers(runs, one, "tau", RULES[:4], (("random", "bald"), ("uncertainty", "bald"), ("sort", "bald")))
+        ["setting", "seeds", *RULES[:5], *(f"{one} / {other}" for one, other in TAU)],
+        [answers(runs, one, "tau", RULES[:5], TAU)
          for one in settings if seeds_of(runs, one)],
     )  # fmt: skip
     yield (
         "questions-regret",
-        ["setting", "seeds", *RULES, "random / EUBO", "random / BALD"],
+        ["setting", "seeds", *RULES, "random / eubo", "random / bald"],
         [answers(runs, one, "regret", RULES, (("random", "eubo"), ("random", "bald")))
          for one in settings if seeds_of(runs, one)],
     )  # fmt: skip

@@ -20,10 +20,10 @@ from scipy.special import expit
 from softmargin.elicitation.correct import corrected
 from softmargin.elicitation.fit import Belief, fit
 from softmargin.elicitation.log import Log, summary_of
-from softmargin.elicitation.questions import Kinds, View, kinds_of, next_questions, view_of
+from softmargin.elicitation.questions import Asked, Kinds, View, kinds_of, next_questions, view_of
 from softmargin.elicitation.summaries import expected_tau_of, ranking_of
 
-RULES = ("random", "sort", "uncertainty", "bald", "eubo")
+RULES = ("random", "sort", "uncertainty", "bald", "bald-repeats", "eubo")
 LOOKS = (20, 40, 80)  # answers after which expected tau and intervals are looked at
 HOLD = 5  # answers for which a figure has to be held
 FINE, COARSE = 40, 5  # every answer is looked at up to the first, then every fifth
@@ -60,6 +60,7 @@ SETTINGS = (
     Setting("Gaussian", 6, 0.9, 240),
     Setting("Gaussian", 6, 0.8, 480),
     Setting("Gaussian", 6, 0.7, 900),
+    Setting("Gaussian", 6, 0.7, 900, n=300),
     Setting("Gaussian", 3, 0.9, 240),
     Setting("Gaussian", 15, 0.9, 480),
     Setting("heavy-tailed", 6, 0.9, 240),
@@ -200,14 +201,16 @@ def by_uncertainty(learner: Learner, rng: np.random.Generator) -> Iterator[tuple
         yield int(learner.kinds.first[left[best]]), int(learner.kinds.first[right[best]])
 
 
-def by_suggestion(goal: str) -> Callable[[Learner, np.random.Generator], Iterator[tuple[int, int]]]:
+def by_suggestion(
+    goal: str, *, repeats: bool = False
+) -> Callable[[Learner, np.random.Generator], Iterator[tuple[int, int]]]:
     """What ``PreferencePosterior.suggest`` asks."""
 
     def rule(learner: Learner, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
         while True:
             view, kinds = learner.view, learner.kinds
-            seed = int(rng.integers(2**31))
-            ((left, right),) = next_questions(view, kinds, goal, 1, learner.asked(), JUDGE_ERROR, seed).tolist()
+            asked = Asked(learner.asked(), np.zeros((0, 2), dtype=np.int64), repeats)
+            ((left, right, _),) = next_questions(view, kinds, goal, 1, asked, JUDGE_ERROR, int(rng.integers(2**31)))
             yield left, right
 
     return rule
@@ -215,7 +218,7 @@ def by_suggestion(goal: str) -> Callable[[Learner, np.random.Generator], Iterato
 
 WAYS = {
     "random": at_random, "sort": by_sorting, "uncertainty": by_uncertainty,
-    "bald": by_suggestion("rank"), "eubo": by_suggestion("best"),
+    "bald": by_suggestion("rank"), "bald-repeats": by_suggestion("rank", repeats=True), "eubo": by_suggestion("best"),
 }  # fmt: skip
 PASSIVE = ("random", "sort")
 

@@ -9,7 +9,7 @@ from softmargin.kernels.judges import error_of, next_width
 from softmargin.kernels.probit import EQUAL
 from softmargin.kernels.propagation import Answers, Sites, assemble, invert, log_evidence, sweep
 
-MOST_SWEEPS, TOLERANCE = 100, 1e-6
+MOST_SWEEPS, TOLERANCE = 100, 1e-5
 SETTLED = 1e-3  # standard deviations: from here on a fit that still moves is as good as one that does not
 CALM = ((10, 0.0), (30, 0.4), (60, 0.7), (MOST_SWEEPS, 0.85))  # until which sweep how much of a site stays
 ANSWERS_OF_PRIOR = 20.0  # what is known of a judge before his first answer, in answers

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from softmargin.constraints.pairs import as_pairs, whole_pairs
 from softmargin.data.matrix import rows_of
 from softmargin.elicitation.log import VERDICTS, Answer, Judge, Log
-from softmargin.elicitation.questions import GOALS, kinds_of, next_questions
+from softmargin.elicitation.questions import GOALS, Asked, kinds_of, next_questions
 from softmargin.elicitation.state import JudgeReport, State
 from softmargin.elicitation.summaries import (
     Ranking,
@@ -28,6 +28,18 @@ from softmargin.estimators._inputs import is_number, read_matrix
 MOST_FEATURES = 5000
 LARGEST_PRECISION = 1e25
 TARGETS = {"rank": 0.9, "best": 0.95}
+
+
+class Question(tuple[int, int]):
+    """The row numbers (left, right); ``repeat`` says that this pair was answered before."""
+
+    repeat: bool
+
+    def __new__(cls, left: int, right: int, repeat: bool = False) -> "Question":  # noqa: FBT001, FBT002 as it is told
+        """A pair that carries a word of explanation."""
+        self = super().__new__(cls, (left, right))
+        self.repeat = repeat
+        return self
 
 
 class Chances(NamedTuple):
@@ -138,25 +150,24 @@ class PreferencePosterior:
 
     # ------------------------------------------------------------------------------- what to ask
 
-    def suggest(self, goal: str = "rank", n: int = 1, pending: Any = ()) -> list[tuple[int, int]]:
-        """The n best questions, as (left, right) row numbers; fewer where fewer pairs are left.
+    def suggest(self, goal: str = "rank", n: int = 1, pending: Any = (), *, repeats: bool = False) -> list[Question]:
+        """The n best questions, each a pair (left, right) of row numbers; fewer where fewer pairs are left.
 
         goal "rank" asks what says most about the weights (mutual information), "best" what is expected to show the
         best item (expected utility of the better one).  A pair that was answered, or that has the features of one
-        that was, is not asked again; ``pending`` are pairs that others have been asked and did not answer yet.
+        that was, is not asked again unless ``repeats`` is True, and then its ``repeat`` says so.  ``pending`` are
+        pairs that others have been asked and did not answer yet.
         """
         _refuse_goal(goal)
         if not is_whole(n) or n < 1:
             message = f"n={n!r}: pass a whole number, 1 or more"
             raise ValueError(message)
         waiting = [self._pair(*_two(pair)) for pair in pending]
-        state = self._state
-        kinds, summary = self._kinds, state.summary
-        asked = np.concatenate((
-            np.column_stack((summary.better, summary.worse)), np.array(waiting, dtype=np.int64).reshape(-1, 2),
-        ))  # fmt: skip
-        lines = next_questions(state.quick, kinds, goal, int(n), kinds.of[asked], self.judge_error, summary.seed)
-        return [(left, right) for left, right in lines.tolist()]
+        state, of = self._state, self._kinds.of
+        answered = of[np.column_stack((state.summary.better, state.summary.worse))]
+        asked = Asked(answered, of[np.array(waiting, dtype=np.int64).reshape(-1, 2)], bool(repeats))
+        found = next_questions(state.quick, self._kinds, goal, int(n), asked, self.judge_error, state.summary.seed)
+        return [Question(*one) for one in found]
 
     def should_stop(self, goal: str = "rank", target: float | None = None) -> bool:
         """Whether ``expected_tau()`` is at the target (0.9), or for "best" ``1 - expected_regret()`` is (0.95)."""

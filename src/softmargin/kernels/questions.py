@@ -7,7 +7,7 @@ from numba import njit
 from softmargin.kernels.judges import chance
 from softmargin.kernels.probit import LOG_ROOT_2PI
 
-RANK, BEST = 0, 1
+RANK, BEST, CONTEND = 0, 1, 2
 LOG_2 = math.log(2.0)
 
 
@@ -40,19 +40,38 @@ def better_of_two(m, v):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def score(goal, spread, utility, left, right, error, floor, spread2, worth):
-    """OUT ``worth``: of each pair; ``spread`` are rows of items whose differences have the squared length ``v``."""
+def sharpness(m, v, error):
+    """Which share of ``v`` an answer is expected to take away, divided by ``v``."""
+    z = m / math.sqrt(1.0 + v)
+    p = error + (1.0 - 2.0 * error) * chance(z)
+    if p <= 0.0 or p >= 1.0:
+        return 0.0
+    slope = (1.0 - 2.0 * error) * math.exp(-0.5 * z * z - LOG_ROOT_2PI)
+    return slope * slope / (p * (1.0 - p) * (1.0 + v))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def score(rule, spread, aim, utility, left, right, error, floor, spread2, worth):
+    """OUT ``worth``: of each pair; ``spread`` are rows of items whose differences have the squared length ``v``.
+
+    Differences of ``aim`` have the squared length that is to be gained by an answer without noise.
+    """
     width = spread.shape[1]
     for t in range(left.shape[0]):
-        a, b, v = left[t], right[t], 0.0
+        a, b, v, gain = left[t], right[t], 0.0, 0.0
         for j in range(width):
             step = spread[a, j] - spread[b, j]
             v += step * step
         m = utility[a] - utility[b]
-        if goal == RANK:
+        if rule == RANK:
             worth[t] = information(m, v, error, floor, spread2)
-        else:
+        elif rule == BEST:
             worth[t] = 0.5 * (utility[a] + utility[b]) + (0.5 * better_of_two(m, v) if v > 0.0 else 0.5 * abs(m))
+        else:
+            for j in range(width):
+                step = aim[a, j] - aim[b, j]
+                gain += step * step
+            worth[t] = gain * sharpness(m, v, error)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
