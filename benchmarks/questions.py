@@ -159,6 +159,9 @@ class Learner:
         return self.kinds.of[np.column_stack((self.summary.better, self.summary.worse))]
 
 
+Rule = Callable[[Learner, np.random.Generator], Iterator[tuple[int, int]]]
+
+
 def at_random(learner: Learner, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
     """Every pair once, then again."""
     left, right = np.triu_indices(len(learner.features), 1)

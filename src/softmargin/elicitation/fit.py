@@ -62,6 +62,7 @@ def fit(summary: Summary, answers: Answers, judge_error: float) -> Belief:
     mean, shift = np.zeros(width), np.zeros(width)
     errors = np.full(max(1, len(summary.judges)), judge_error)
     learned = [k for k, judge in enumerate(summary.judges) if judge is not None and judge_error > 0.0]
+    parts = np.searchsorted(summary.judge, np.arange(errors.size + 1))
     any_equal = bool((answers.kind == EQUAL).any())
     tie_width, moved, sweeps = (0.5 if any_equal else 0.0), 0.0, 0
     while count and sweeps < MOST_SWEEPS:
@@ -72,7 +73,8 @@ def fit(summary: Summary, answers: Answers, judge_error: float) -> Belief:
         invert(precision, shift, 1.0 if sites.precision.min() >= 0.0 else 1e-6, factor, covariance, mean)
         before, width_before = errors.copy(), tie_width
         for k in learned:
-            errors[k] = error_of(k, answers, cavities, tie_width, judge_error, ANSWERS_OF_PRIOR, errors[k])
+            own = parts[k], parts[k + 1]
+            errors[k] = error_of(*own, answers, cavities, tie_width, judge_error, ANSWERS_OF_PRIOR, errors[k])
         if any_equal:
             tie_width = max(NARROWEST, next_width(answers, cavities, errors, tie_width))
         moved = max(moved, float(np.abs(errors - before).max()), abs(tie_width - width_before))

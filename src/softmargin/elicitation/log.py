@@ -78,10 +78,14 @@ def summary_of(log: Log) -> Summary:
     judges = log.judges()
     place = {judge: k for k, judge in enumerate(judges)}
     told = [_line(answer, place[answer.judge]) for answer in log.standing.values()]
-    lines = np.array(told, dtype=np.int64).reshape(-1, 5)
-    different, group, times = np.unique(lines, axis=0, return_inverse=True, return_counts=True)
-    judge, better, worse, kind, side = (np.ascontiguousarray(column) for column in different.T)
-    return Summary(better, worse, kind, side, judge, times, judges, group.ravel())
+    judge, better, worse, kind, side = np.array(told, dtype=np.int64).reshape(-1, 5).T
+    items = 1 + max(better.max(initial=0), worse.max(initial=0))
+    code = (((judge * items + better) * items + worse) * 2 + kind) * 3 + side + 1  # sorted by judge, then by pair
+    _, first, group, times = np.unique(code, return_index=True, return_inverse=True, return_counts=True)
+    judge, better, worse, kind, side = (
+        np.ascontiguousarray(part[first]) for part in (judge, better, worse, kind, side)
+    )
+    return Summary(better, worse, kind, side, judge, times, judges, group)
 
 
 def _line(answer: Answer, judge: int) -> tuple[int, int, int, int, int]:

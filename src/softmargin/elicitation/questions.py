@@ -82,12 +82,12 @@ def _choose(view: View, left: np.ndarray, right: np.ndarray, goal: str, n: int, 
     """Numbers of the candidates that are asked, each as if those before it were answered."""
     spread, width = view.spread, view.spread.shape[1]
     chosen: list[int] = []
-    worth, (floor, spread2) = np.empty(left.size), _shape(error)
+    worth, noise = np.empty(left.size), (error, *_shape(error))
     for k in range(min(n, left.size, ONE_BY_ONE)):
         rule, aim = GOALS[goal], spread
         if rule == BEST and known + k >= width and (known + k) % 2:
             rule, aim = CONTEND, _aim(view.utility, spread)
-        score(rule, spread, aim, view.utility, left, right, error, floor, spread2, worth)
+        score(rule, spread, aim, view.utility, left, right, noise, worth)
         worth[chosen] = -np.inf
         chosen.append(int(np.argmax(worth)))
         spread = _answered(spread, view.utility, left[chosen[-1]], right[chosen[-1]], error)

@@ -1,7 +1,7 @@
 """What a person prefers, asked question by question: a posterior over weights, and the next question."""
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -30,16 +30,20 @@ LARGEST_PRECISION = 1e25
 TARGETS = {"rank": 0.9, "best": 0.95}
 
 
-class Question(tuple[int, int]):
+class Question(tuple[int, int]):  # noqa: SLOT001 a tuple takes no other slots
     """The row numbers (left, right); ``repeat`` says that this pair was answered before."""
 
     repeat: bool
 
-    def __new__(cls, left: int, right: int, repeat: bool = False) -> "Question":  # noqa: FBT001, FBT002 as it is told
+    def __new__(cls, left: int, right: int, *, repeat: bool = False) -> Self:
         """A pair that carries a word of explanation."""
         self = super().__new__(cls, (left, right))
         self.repeat = repeat
         return self
+
+    def __getnewargs_ex__(self) -> tuple[tuple[int, int], dict[str, bool]]:
+        """Copies and pickles are made of the same parts."""
+        return (self[0], self[1]), {"repeat": self.repeat}
 
 
 class Chances(NamedTuple):
@@ -95,6 +99,11 @@ class PreferencePosterior:
         self._items = items * self._scale
         self._kinds, self._log = kinds_of(items), Log()
         self._known: State | None = None
+
+    def __repr__(self) -> str:
+        """How much there is of what."""
+        items, features = self._items.shape
+        return f"PreferencePosterior({items} items, {features} features, {len(self._log.standing)} answers)"
 
     # ------------------------------------------------------------------------------- what is said
 
@@ -167,7 +176,7 @@ class PreferencePosterior:
         answered = of[np.column_stack((state.summary.better, state.summary.worse))]
         asked = Asked(answered, of[np.array(waiting, dtype=np.int64).reshape(-1, 2)], bool(repeats))
         found = next_questions(state.quick, self._kinds, goal, int(n), asked, self.judge_error, state.summary.seed)
-        return [Question(*one) for one in found]
+        return [Question(left, right, repeat=repeat) for left, right, repeat in found]
 
     def should_stop(self, goal: str = "rank", target: float | None = None) -> bool:
         """Whether ``expected_tau()`` is at the target (0.9), or for "best" ``1 - expected_regret()`` is (0.95)."""

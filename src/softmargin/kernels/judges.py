@@ -17,17 +17,18 @@ def chance(z):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def error_of(judge, answers, cavities, width, prior, weight, start):
-    """The error rate of one judge with the largest ``weight (prior log e + (1 - prior) log(1 - e)) + log evidence``.
+def error_of(first, last, answers, cavities, width, prior, weight, start):
+    """The error rate of the judge who gave the answers ``first`` to ``last - 1``.
 
-    The evidence is a product of terms that are linear in the rate, so its logarithm is concave.
+    It is where ``weight (prior log e + (1 - prior) log(1 - e)) + log evidence`` is largest.  The evidence is a
+    product of terms that are linear in the rate, so its logarithm is concave.
     """
     error = start
     for _ in range(STEPS):
         slope = weight * (prior / error - (1.0 - prior) / (1.0 - error))
         curve = weight * (prior / error**2 + (1.0 - prior) / (1.0 - error) ** 2)
-        for t in range(answers.times.shape[0]):
-            if answers.judge[t] != judge or answers.kind[t] != BETTER:
+        for t in range(first, last):
+            if answers.kind[t] != BETTER:
                 continue
             m, s = cavities[t, 0], math.sqrt(1.0 + cavities[t, 1])
             right, wrong = chance((m - width) / s), chance((-m - width) / s)

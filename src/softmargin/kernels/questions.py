@@ -51,12 +51,13 @@ def sharpness(m, v, error):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def score(rule, spread, aim, utility, left, right, error, floor, spread2, worth):
+def score(rule, spread, aim, utility, left, right, noise, worth):
     """OUT ``worth``: of each pair; ``spread`` are rows of items whose differences have the squared length ``v``.
 
-    Differences of ``aim`` have the squared length that is to be gained by an answer without noise.
+    Differences of ``aim`` have the squared length that is to be gained by an answer without noise; ``noise`` is
+    (error, floor, spread2) of ``information``.
     """
-    width = spread.shape[1]
+    width, (error, floor, spread2) = spread.shape[1], noise
     for t in range(left.shape[0]):
         a, b, v, gain = left[t], right[t], 0.0, 0.0
         for j in range(width):
