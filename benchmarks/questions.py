@@ -304,6 +304,7 @@ def work(options: argparse.Namespace) -> None:
     done = {(one["setting"], one["rule"], one["seed"]) for one in lines_of(options.out)}
     real = recipes(options.recipes) if options.recipes else None
     settings = [one for one in SETTINGS if one.items != "recipes" or real is not None]
+    settings = [one for one in settings if not options.only or any(part in one.name for part in options.only)]
     gains = {one.name: gain_of(one, real) for one in settings}
     until = time.monotonic() + 60.0 * options.minutes
     options.out.parent.mkdir(parents=True, exist_ok=True)
@@ -336,6 +337,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=5.0, help="stop after so long; the next call goes on")
     parser.add_argument("--recipes", type=Path, help="items.csv.gz of the recipes, for the setting with real items")
+    parser.add_argument("--only", nargs="*", help="settings whose names hold one of these")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md")
     options = parser.parse_args()
     work(options)

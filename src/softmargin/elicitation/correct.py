@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtri, ndtri
+from scipy.special import chdtri, gammaln, ndtri
 from scipy.stats import qmc
 
 from softmargin.elicitation.fit import Belief, even
@@ -43,26 +43,36 @@ def corrected(belief: Belief, answers: Answers) -> Moments:
 
 
 def _weighted(around: Moments, belief: Belief, answers: Answers, count: int) -> Moments:
-    width = around.mean.size
-    z, log_density = _points(width, count)
-    offsets = z @ even(around.covariance).T
-    points = around.mean + offsets
-    logs = np.empty(count)
+    """Points around the moments, and a quarter as many from the prior, which has any other peak within its reach."""
+    width, root = around.mean.size, even(around.covariance)
+    near, wide = _points(width, count)
+    points = np.concatenate((around.mean + near @ root.T, wide))
+    z = np.linalg.solve(root, (points - around.mean).T)
+    scale = np.linalg.slogdet(root)[1]
+    student = _student(width) - 0.5 * (HEAVY + width) * np.log1p((z**2).sum(axis=0) / HEAVY) - scale
+    prior = -0.5 * (points**2).sum(axis=1)
+    logs = np.empty(len(points))
     log_likelihood(answers, points, belief.tie_width, belief.errors, logs)
-    logs -= 0.5 * (points**2).sum(axis=1) + log_density
+    normal = prior - 0.5 * width * np.log(2.0 * np.pi)
+    logs += prior - np.logaddexp(student, normal + np.log(len(wide) / count))
     weight = np.exp(logs - logs.max())
     weight /= weight.sum()
-    shift = weight @ offsets
-    offsets -= shift
-    covariance = (weight[:, None] * offsets).T @ offsets
-    return Moments(around.mean + shift, 0.5 * (covariance + covariance.T), float(1.0 / (weight @ weight) / count))
+    mean = weight @ points
+    points -= mean
+    covariance = (weight[:, None] * points).T @ points
+    return Moments(mean, 0.5 * (covariance + covariance.T), float(1.0 / (weight @ weight) / count))
 
 
 @lru_cache(maxsize=16)
 def _points(width: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points of a Student distribution that fill space evenly, and the logarithms of their density."""
-    even = qmc.Sobol(width + 1, scramble=True, rng=0).random(count)
-    even = np.clip(even, 1e-12, 1.0 - 1e-12)
-    stretch = np.sqrt(HEAVY / chdtri(HEAVY, even[:, -1]))
-    z = ndtri(even[:, :-1]) * stretch[:, None]
-    return z, -0.5 * (HEAVY + width) * np.log1p((z**2).sum(axis=1) / HEAVY)
+    """Points of a Student distribution, and a quarter as many of a normal one, that fill space evenly."""
+    even_ones = np.clip(qmc.Sobol(width + 1, scramble=True, rng=0).random(count), 1e-12, 1.0 - 1e-12)
+    stretch = np.sqrt(HEAVY / chdtri(HEAVY, even_ones[:, -1]))
+    others = np.clip(qmc.Sobol(width, scramble=True, rng=1).random(count // 4), 1e-12, 1.0 - 1e-12)
+    return ndtri(even_ones[:, :-1]) * stretch[:, None], ndtri(others)
+
+
+def _student(width: int) -> float:
+    """The constant of the density of a Student distribution."""
+    half = 0.5 * (HEAVY + width)
+    return float(gammaln(half) - gammaln(0.5 * HEAVY) - 0.5 * width * np.log(HEAVY * np.pi))
