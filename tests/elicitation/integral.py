@@ -1,10 +1,10 @@
-"""The posterior by brute force: 64,000 weighted points, the likelihood as the documentation has it."""
+"""The posterior by brute force: 32,000 weighted points, the likelihood as the documentation has it."""
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import norm, qmc, t
 
-POINTS, DEGREES = 1 << 15, 3.0
+POINTS, DEGREES = 1 << 14, 3.0
 
 
 def log_posterior(points, case, prior_precision, error, width):

@@ -10,6 +10,7 @@ from softmargin.kernels.probit import EQUAL
 from softmargin.kernels.propagation import Answers, Sites, assemble, invert, log_evidence, sweep
 
 MOST_SWEEPS, TOLERANCE = 100, 1e-5
+CERTAIN = 5  # sweeps as if nobody ever erred
 SETTLED = 1e-3  # standard deviations: from here on a fit that still moves is as good as one that does not
 CALM = ((10, 0.0), (30, 0.4), (60, 0.7), (MOST_SWEEPS, 0.85))  # until which sweep how much of a site stays
 ANSWERS_OF_PRIOR = 20.0  # what is known of a judge before his first answer, in answers
@@ -67,19 +68,20 @@ def fit(summary: Summary, answers: Answers, judge_error: float) -> Belief:
     tie_width, moved, sweeps = (0.5 if any_equal else 0.0), 0.0, 0
     while count and sweeps < MOST_SWEEPS:
         keep = next(share for until, share in CALM if sweeps < until)
-        moved = sweep(answers, sites, mean, covariance, tie_width, errors, keep, cavities)
+        certain = sweeps < CERTAIN  # without errors there is one peak, which is a good place to begin
+        moved = sweep(answers, sites, mean, covariance, tie_width, 0.0 * errors if certain else errors, keep, cavities)
         assemble(answers, sites, precision, shift)
         # With sites that only add, the prior leaves no pivot below 1; rounding may.
         invert(precision, shift, 1.0 if sites.precision.min() >= 0.0 else 1e-6, factor, covariance, mean)
         before, width_before = errors.copy(), tie_width
-        for k in learned:
+        for k in learned if not certain else ():
             own = parts[k], parts[k + 1]
             errors[k] = error_of(*own, answers, cavities, tie_width, judge_error, ANSWERS_OF_PRIOR, errors[k])
         if any_equal:
             tie_width = max(NARROWEST, next_width(answers, cavities, errors, tie_width))
         moved = max(moved, float(np.abs(errors - before).max()), abs(tie_width - width_before))
         sweeps += 1
-        if moved <= TOLERANCE:
+        if moved <= TOLERANCE and not certain:
             break
     log_chance = np.zeros(count)
     log_evidence(answers, cavities, tie_width, errors, log_chance)

@@ -10,7 +10,7 @@ from softmargin.kernels.probit import BETTER, EQUAL
 from softmargin.kernels.propagation import Answers
 
 VERDICTS = ("left", "right", "equal")
-BIAS_SD = 0.5  # of a judge's pull to the left, before any answer
+BIAS_SD = 1.0  # of a judge's pull to the left, before any answer
 Judge = str | int | None
 
 

@@ -27,6 +27,7 @@ from softmargin.estimators._inputs import is_number, read_matrix
 
 MOST_FEATURES = 5000
 LARGEST_PRECISION = 1e25
+FARTHEST = 1e9
 TARGETS = {"rank": 0.9, "best": 0.95}
 
 
@@ -97,6 +98,7 @@ class PreferencePosterior:
         self.prior_precision, self.judge_error, self.ties = prior_precision, float(judge_error), bool(ties)
         self._scale = 1.0 / np.sqrt(precision)
         self._items = items * self._scale
+        _refuse_far(self._items)
         self._kinds, self._log = kinds_of(items), Log()
         self._known: State | None = None
 
@@ -298,6 +300,18 @@ def _two(pair: Any) -> tuple[Any, Any]:
         message = f"pending holds {pair!r}: pass pairs (left, right) of row numbers"
         raise ValueError(message) from error
     return left, right
+
+
+def _refuse_far(items: np.ndarray) -> None:
+    """Beyond the limit rounding is all that is left of the prior."""
+    apart = np.abs(items - items[0])
+    row, column = np.unravel_index(int(np.argmax(apart)), apart.shape)
+    if apart[row, column] > FARTHEST:
+        where = f"{apart[row, column]:.1g} prior standard deviations of utility at row {row}, column {column}"
+        message = (
+            f"X is apart from row 0 by {where}, more than {FARTHEST:g}; scale the features or raise prior_precision"
+        )
+        raise ValueError(message)
 
 
 def _read_precision(value: Any, width: int) -> np.ndarray:
