@@ -5,7 +5,7 @@ PYTHON ?= python3
 PIP := $(PYTHON) -m pip --python .venv/bin/python --disable-pip-version-check
 RUN := NUMBA_CACHE_DIR="$$($(PYTHON) scripts/numba_cache.py)" .venv/bin/python
 
-.PHONY: test demo bench bench-solvers soak clean
+.PHONY: test demo bench bench-solvers bench-questions soak clean
 
 test: .venv/ready
 	scripts/check
@@ -19,6 +19,10 @@ bench: .venv/ready-for-bench
 # Batch solvers only; ARGS="--only a9a --C 1" for some cells, ARGS="--from build/solvers.json" for no new run.
 bench-solvers: .venv/ready-for-bench
 	$(RUN) benchmarks/bench_solvers.py $(ARGS)
+
+# Hours, a few minutes at a time: call it again and it goes on; ARGS="--minutes 60" for longer, ARGS="--write" for the page.
+bench-questions: .venv/ready-for-bench
+	$(RUN) benchmarks/questions.py $(ARGS)
 
 # The same tests with larger numbers and fresh random examples.
 soak: .venv/ready

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "docs/online.md", "docs/certificate.md", "docs/conflicts.md", "docs/files.md", "docs/metrics.md"]
+PAGES = [
+    "README.md",
+    *(f"docs/{name}.md" for name in ("online", "certificate", "conflicts", "files", "metrics", "questions")),
+]
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d*)?(?:e[-+]?\d+)?")
 # What differs from run to run: the solver chosen, seconds, passes, and how small a gap (with an exponent) or a distance
