@@ -13,6 +13,7 @@ from refusal import refused
 from softmargin import PreferencePosterior, SoftMarginRanker
 
 CASES = [case(1), case(2, judges=("eve", "adam", 7, None)), case(3, d=12, T=60), case(4, d=1, T=5, width=0.0)]
+CASES.append(case(8, d=120, T=50, scale=0.2, judges=("eve", "adam")))
 
 
 @pytest.mark.parametrize("which", range(len(CASES)))

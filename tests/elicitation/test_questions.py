@@ -85,6 +85,7 @@ def test_items_that_cannot_be_told_apart_are_not_compared():
     assert all((X[a] != X[b]).any() for a, b in pairs)
     model.answer(0, 3, "left")
     assert len(model.suggest(n=100)) == 5
+    assert PreferencePosterior([[0.0, 1.0], [-0.0, 1.0]]).suggest() == []
     constant = PreferencePosterior(np.ones((5, 2)))
     assert constant.suggest(n=3) == []
     assert constant.expected_tau() == 1.0

@@ -3,17 +3,20 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from softmargin.elicitation.log import Summary
 from softmargin.kernels.judges import error_of, next_width
 from softmargin.kernels.probit import EQUAL
 from softmargin.kernels.propagation import Answers, Sites, assemble, invert, log_evidence, sweep
+from softmargin.solvers.parallel import one_blas_thread
 
 MOST_SWEEPS, TOLERANCE = 100, 1e-5
 CERTAIN = 5  # sweeps as if nobody ever erred
 SETTLED = 1e-3  # standard deviations: from here on a fit that still moves is as good as one that does not
 CALM = ((10, 0.0), (30, 0.4), (60, 0.7), (MOST_SWEEPS, 0.85))  # until which sweep how much of a site stays
 ANSWERS_OF_PRIOR = 20.0  # what is known of a judge before his first answer, in answers
+MANY_WEIGHTS = 100  # LAPACK is the quicker above this
 NARROWEST = 1e-3  # width of "equal", where somebody said so
 
 
@@ -72,7 +75,7 @@ def fit(summary: Summary, answers: Answers, judge_error: float) -> Belief:
         moved = sweep(answers, sites, mean, covariance, tie_width, 0.0 * errors if certain else errors, keep, cavities)
         assemble(answers, sites, precision, shift)
         # With sites that only add, the prior leaves no pivot below 1; rounding may.
-        invert(precision, shift, 1.0 if sites.precision.min() >= 0.0 else 1e-6, factor, covariance, mean)
+        _resolve(precision, shift, 1.0 if sites.precision.min() >= 0.0 else 1e-6, factor, covariance, mean)
         before, width_before = errors.copy(), tie_width
         for k in learned if not certain else ():
             own = parts[k], parts[k + 1]
@@ -86,3 +89,19 @@ def fit(summary: Summary, answers: Answers, judge_error: float) -> Belief:
     log_chance = np.zeros(count)
     log_evidence(answers, cavities, tie_width, errors, log_chance)
     return Belief(mean, covariance, precision, errors, tie_width, log_chance, moved, sweeps)
+
+
+def _resolve(
+    precision: np.ndarray, shift: np.ndarray, least: float, factor: np.ndarray, covariance: np.ndarray, mean: np.ndarray
+) -> None:
+    """OUT ``covariance, mean``; ``factor`` is room to work in."""
+    if mean.size > MANY_WEIGHTS:
+        with one_blas_thread():  # the same bits every time
+            lower, failed = dpotrf(precision, lower=1)
+            inverse = dpotri(lower, lower=1)[0]
+            if not failed:
+                half = np.tril(inverse, -1)
+                covariance[:] = half + half.T + np.diag(np.diag(inverse))
+                mean[:] = covariance @ shift
+                return
+    invert(precision, shift, least, factor, covariance, mean)

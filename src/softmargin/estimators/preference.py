@@ -84,7 +84,7 @@ class PreferencePosterior:
             )
             raise ValueError(message)
         rows_of(items)
-        items = np.array(items.toarray() if sparse.issparse(items) else items, dtype=np.float64, order="C")
+        items = np.array(items.toarray() if sparse.issparse(items) else items, dtype=np.float64, order="C") + 0.0
         self.n_features_in_ = items.shape[1]
         if hasattr(reader, "feature_names_in_"):
             self.feature_names_in_ = reader.feature_names_in_
@@ -173,7 +173,7 @@ class PreferencePosterior:
         if not is_whole(n) or n < 1:
             message = f"n={n!r}: pass a whole number, 1 or more"
             raise ValueError(message)
-        waiting = [self._pair(*_two(pair)) for pair in pending]
+        waiting = [self._pair(*_two(pair)) for pair in (() if pending is None else pending)]
         state, of = self._state, self._kinds.of
         answered = of[np.column_stack((state.summary.better, state.summary.worse))]
         asked = Asked(answered, of[np.array(waiting, dtype=np.int64).reshape(-1, 2)], bool(repeats))
