@@ -14,7 +14,7 @@ from softmargin.solvers.parallel import one_blas_thread
 MOST_SWEEPS, TOLERANCE = 100, 1e-5
 CERTAIN = 5  # sweeps as if nobody ever erred
 SETTLED = 1e-3  # standard deviations: from here on a fit that still moves is as good as one that does not
-CALM = ((10, 0.0), (30, 0.4), (60, 0.7), (MOST_SWEEPS, 0.85))  # until which sweep how much of a site stays
+CALM = ((15, 0.0), (35, 0.4), (65, 0.7), (MOST_SWEEPS, 0.85))  # until which sweep how much of a site stays
 ANSWERS_OF_PRIOR = 20.0  # what is known of a judge before his first answer, in answers
 MANY_WEIGHTS = 100  # LAPACK is the quicker above this
 NARROWEST = 1e-3  # width of "equal", where somebody said so
