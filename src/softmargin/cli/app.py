@@ -9,13 +9,14 @@ import softmargin
 from softmargin.cli.speak import Speaker, refusing
 
 app = typer.Typer(
-    name="softmargin", no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
+    name="softmargin", no_args_is_help=True, add_completion=False, rich_markup_mode=None,
+    pretty_exceptions_enable=False,
     help="Learn linear models you can trust from soft constraints; every answer comes with its certificate.",
 )  # fmt: skip
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object for machines instead of lines for people.")]
-Data = Annotated[Path, typer.Argument(help="Rows: text in the format of svmlight (plain, gzip, xz, zstd), a block cache, "
-                                           "CSV, Parquet or Arrow.")]  # fmt: skip
+Data = Annotated[Path, typer.Argument(help="Rows: text of svmlight (plain, gzip, xz, zstd), a block cache, CSV, "
+                                           "Parquet or Arrow.")]  # fmt: skip
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to.")]
 Price = Annotated[float, typer.Option("--C", help="Price of slack; inf is the hard margin.")]
 Loss = Annotated[str, typer.Option(help="hinge or squared_hinge.")]

@@ -27,7 +27,7 @@ def convert(speaker: Speaker, source: Path, target: Path, label: str | None) -> 
         rows = read_rows(source, label=label)
         X = np.asarray(rows.X.to_pandas()) if is_table(source) else rows.X
         if rows.y is None or rows.y.dtype.kind not in "biuf":
-            message = f"{source}: the format of svmlight begins each line with a number, the label: name its column with --label"
+            message = f"{source}: a line of svmlight begins with a label, a number: name its column with --label"
             raise ValueError(message)
         write_svmlight(target, X, rows.y, rows.qid)
     size = target.stat().st_size
