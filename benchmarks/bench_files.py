@@ -27,7 +27,7 @@ def digits(values: np.ndarray, count: int) -> np.ndarray:
 def words(rows: int, kept: int | None) -> tuple[sparse.csr_matrix, np.ndarray, None]:
     """70 of 47,000 columns a row, as of text."""
     rng = np.random.default_rng(0)
-    X = sparse.random(rows, 47_000, 70 / 47_000, "csr", random_state=rng, data_rvs=rng.normal)
+    X = sparse.random(rows, 47_000, 70 / 47_000, "csr", random_state=rng, data_rvs=rng.standard_normal)
     if kept:
         X.data = digits(X.data, kept)
     return X, rng.integers(0, 2, rows) * 2.0 - 1, None
