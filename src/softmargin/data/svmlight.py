@@ -70,15 +70,18 @@ def text_blocks(
     size: int = STREAM_WINDOW,
     threads: int = 1,
 ) -> Iterator[Block]:
-    """The rows of a file in order, some at a time, in memory that does not grow with the file."""
-    yield from _blocks(path, checked_columns(n_features), start or Place(), size, threads)
+    """The rows of a file in order, some at a time, and a group at once; memory does not grow with the file."""
+    yield from _blocks(path, checked_columns(n_features), start or Place(), size, threads, grouped=True)
 
 
-def _blocks(path: str | PathLike[str], columns: int | None, start: Place, size: int, threads: int) -> Iterator[Block]:
+def _blocks(
+    path: str | PathLike[str], columns: int | None, start: Place, size: int, threads: int, *, grouped: bool = False
+) -> Iterator[Block]:
     limit = columns or LARGEST_INDEX
     so_far = _SoFar(path, limit, start)
     try:
-        for parsed in in_order(lambda window: _parse(window, limit), windows(path, size, start.byte), threads):
+        texts = windows(path, size, start.byte, grouped=grouped)
+        for parsed in in_order(lambda window: _parse(window, limit), texts, threads):
             block = so_far.accept(parsed)
             if block.y.size:
                 yield block
