@@ -1,21 +1,27 @@
 """A file of any size is read in blocks: in order, up to the fault, in memory that does not grow."""
 
 import gzip
+import lzma
+import os
 import sys
+import threading
 import tracemalloc
 from itertools import pairwise
 
 import numpy as np
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
 import softmargin.data.texts
+from refusal import one_sentence
 from softmargin.data import blocks, read_svmlight
 from softmargin.data.groups import SeenGroups
 from softmargin.data.texts import last_group
 from softmargin.data.threads import in_order
 
+FILES = 5_000 if os.environ.get("SOFTMARGIN_SOAK") else 200
 LINE = b"1 1:0.25 7:-3.5 900:1e-3\n"
 
 
@@ -180,3 +186,34 @@ def test_a_group_is_in_one_block(tmp_path_factory, lengths, between, size):
 def test_where_the_last_group_begins(lines, where):
     """Behind all others; where rows name none, there is nothing to keep together."""
     assert last_group(np.frombuffer(lines, dtype=np.uint8)) == where
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, zstandard.compress], ids=["gzip", "xz", "zstd"])
+def test_spoiled_compressed_files_are_refused_or_the_same(tmp_path, pack):
+    """Bytes changed, left out or doubled, and files cut anywhere: one sentence with a line, or nothing was lost."""
+    rng, path, text = np.random.default_rng(0), tmp_path / "data.svm", LINE * 40
+    whole, refused = pack(text), 0
+    for _ in range(FILES):
+        changed = bytearray(whole)
+        at, length = int(rng.integers(len(whole))), int(rng.integers(0, 5))
+        changed[at : at + length] = rng.bytes(int(rng.integers(0, 5)))
+        path.write_bytes(changed[: rng.integers(at, len(changed) + 1)] if rng.random() < 0.3 else changed)
+        read, error = until_it_fails(blocks(path, size=200))
+        if error is None:
+            assert sum(block.y.size for block in read) == 40
+        else:
+            refused += 1
+            assert one_sentence(str(error).removeprefix(str(path))), error
+    assert refused > 0.5 * FILES
+
+
+@pytest.mark.nojit
+def test_a_pipe_is_read_like_a_file(tmp_path):
+    """What can be read only once, and in small pieces."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(LINE * 5000,))
+    writer.start()
+    assert sum(block.y.size for block in blocks(path, size=10_000)) == 5000
+    writer.join()

@@ -63,7 +63,9 @@ class _Head(NamedTuple):
 
 
 def is_cache(path: str | PathLike[str]) -> bool:
-    """Whether the file begins like a block cache."""
+    """Whether the file begins like a block cache; a pipe never does, for what is read of it is gone."""
+    if not Path(path).is_file():
+        return False
     with Path(path).open("rb") as stream:
         return stream.read(len(MAGIC)) == MAGIC
 

@@ -66,7 +66,8 @@ def _kind(start: bytes, path: str | PathLike[str]) -> str:
 
 def _skip(stream: Any, count: int) -> None:
     if not isinstance(stream, _Inflated):
-        stream.seek(count)
+        if count:  # a pipe cannot seek, and is read from its beginning
+            stream.seek(count)
         return
     while count and (read := len(stream.read(min(count, _ENOUGH)) or b"")):
         count -= read
