@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 WINDOW = 1 << 22  # bytes of text that one thread reads at a time
-STREAM_WINDOW = 1 << 23
+STREAM_WINDOW = 1 << 21
 _NUMBER = re.compile(NUMBER)
 
 
