@@ -77,12 +77,14 @@ def use_up(path: Path) -> None:
 def line(what: str, path: Path, cache: Path) -> list[str]:
     """Seconds of each, the best of some rounds in turn."""
     write_cache(cache, path)
+    rows = read_svmlight(path)
     tasks: list[Callable[[], object]] = [
         lambda: read_svmlight(path),
         lambda: load_svmlight_file(str(path), zero_based=False, query_id=True),
         lambda: use_up(path),
         lambda: read_cache(cache),
         lambda: use_up(cache),
+        lambda: write_svmlight(path.with_suffix(".out"), *rows),
     ]
     seconds = np.full(len(tasks), np.inf)
     for _ in range(ROUNDS):
@@ -110,6 +112,7 @@ if __name__ == "__main__":
         (
             "what", "MB", "read_svmlight, s", "MB/s", "load_svmlight_file, s", "MB/s", "ratio",
             "blocks, one thread, MB/s", "read_cache, MB/s", "blocks of a cache, MB/s",
+            "write_svmlight, MB/s",
         ),
         lines,
     )  # fmt: skip
