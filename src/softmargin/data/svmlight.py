@@ -6,7 +6,6 @@ Windows of whole lines are read by a kernel, one a core; what it cannot read is 
 
 import operator
 import re
-from collections import deque
 from collections.abc import Iterator
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
@@ -16,7 +15,7 @@ import numpy as np
 from softmargin.data.block import Block, Place, canonical, joined
 from softmargin.data.careful import LARGEST_INDEX, NUMBER, Before, CarefulLine
 from softmargin.data.groups import SeenGroups
-from softmargin.data.texts import UnreadableError, Window, windows
+from softmargin.data.texts import UnreadableError, Window, size_of, windows
 from softmargin.data.threads import cores, in_order
 from softmargin.kernels.lines import NOT_SHORT, Found, Room, count_tokens, read_lines
 
@@ -57,8 +56,7 @@ def read_svmlight(
         Where the file cannot be opened.
     """
     columns = checked_columns(n_features)
-    parts = deque(_blocks(path, columns, Place(), WINDOW, cores()))
-    whole = joined(parts)
+    whole = joined(_blocks(path, columns, Place(), WINDOW, cores()), size_of(path))
     return canonical(whole.data, whole.indices, whole.indptr, columns or whole.columns), whole.y, whole.qid
 
 

@@ -56,6 +56,11 @@ def windows(path: str | PathLike[str], size: int, start: int = 0, *, grouped: bo
         yield from _cut(stream, size, begins=start == 0, grouped=grouped)
 
 
+def size_of(path: str | PathLike[str]) -> int:
+    """Bytes of the file, as far as that can be known; of a pipe 0."""
+    return Path(path).stat().st_size
+
+
 def _kind(start: bytes, path: str | PathLike[str]) -> str:
     for magic, kind in _UNREAD.items():
         if start.startswith(magic):
