@@ -14,6 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+import softmargin.data.svmlight
 import softmargin.data.texts
 from refusal import one_sentence
 from softmargin.data import blocks, read_svmlight
@@ -47,6 +48,19 @@ def test_memory_does_not_grow_with_the_file(tmp_path, pack):
         highest.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert max(highest[1:]) < 5e6
+
+
+def test_memory_for_a_whole_file_is_little_more_than_its_rows(tmp_path, monkeypatch):
+    """12 bytes a value, 40 a row and some windows; no second copy of all of it."""
+    monkeypatch.setattr(softmargin.data.svmlight, "WINDOW", 100_000)
+    path, rows = tmp_path / "data.svm", 320_000
+    path.write_bytes(LINE * rows)
+    read_svmlight(path)
+    tracemalloc.start()
+    X, *_ = read_svmlight(path)
+    highest = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert highest < 1.05 * (12 * X.nnz + 40 * rows) + 5e6
 
 
 @pytest.mark.nojit
