@@ -112,7 +112,10 @@ def _parse(window: Window, limit: int) -> _Parsed:
 
 
 def _ask_python(window: Window, room: Room, found: Found) -> Found:
-    """Numbers of more than 19 digits that lie at the middle of two float64s, as near as 19 digits can tell."""
+    """Numbers of more than 19 digits that lie at the middle of two float64s, as near as 19 digits can tell.
+
+    One of them may be too large: its line is then the first that is wrong.
+    """
     for row, place, begin in room.hard[: found.hard].tolist():
         value = float(cast("re.Match[bytes]", _NUMBER.match(memoryview(cast("Any", window.text)), begin))[0])
         if not np.isfinite(value):
