@@ -7,7 +7,7 @@ from softmargin.constraints.graded import graded
 from softmargin.kernels.rows import DenseRows
 from softmargin.kernels.sweep import Rule
 from softmargin.solvers.score_problem import ScoreProblem
-from softmargin.solvers.sources import GradedGroups, PairList, ScoredPairs
+from softmargin.solvers.sources import GRAIN_BITS, GradedGroups, PairList, ScoredPairs
 
 pytestmark = pytest.mark.nojit
 
@@ -22,13 +22,13 @@ def groups_of(rng):
 
 
 def scores_of(rng, rows):
-    """Scores on any scale, with ties, and some so far apart that their differences are all that float64 keeps."""
+    """Scores on any scale, with ties, and some far apart, all on the grain to which groups round them."""
     scores = rng.normal(size=rows) * 10.0 ** rng.uniform(-3, 3)
     if rng.random() < 0.5:
         scores = np.round(scores, 1)
     if rng.random() < 0.3:
         scores += rng.choice([-1e8, 0.0, 1e8], rows)
-    return scores
+    return np.rint(scores * 2.0**GRAIN_BITS) / 2.0**GRAIN_BITS
 
 
 def rule_of(rng):
@@ -51,7 +51,7 @@ def written_out(y, qid, weight, scores, rule, share):
         group = np.zeros(rows, dtype=int) if qid is None else qid
         for g in np.unique(group):
             inside = (group[:, None] == g) & (group == g)
-            mass = price[inside].sum()
+            mass = price[inside].sum() if qid is None else above[inside].sum()  # copies of rows are copies of pairs
             price[inside] /= mass if mass > 0 else 1.0
     short = 1.0 - (scores[:, None] - scores)
     slack = np.where(above, np.maximum(short, 0.0), 0.0)
@@ -67,6 +67,12 @@ def written_out(y, qid, weight, scores, rule, share):
     return pull, np.array(totals), np.diag(rate.sum(axis=1)) - rate, int(above.sum())
 
 
+def read_grades(y, qid=None, weight=None, share="pairs"):
+    """As a fit reads them."""
+    names, group = (np.zeros(1), None) if qid is None else np.unique(qid, return_inverse=True)
+    return graded(y, group, weight, "slack", share, count=names.size)
+
+
 def near(found, expected, scale=None):
     """Equal to 1e-10 of the largest number."""
     scale = np.abs(expected).max(initial=0.0) if scale is None else scale
@@ -79,7 +85,7 @@ def test_groups_pull_as_all_their_pairs_do(seed):
     rng = np.random.default_rng(seed)
     (y, qid, weight), share = groups_of(rng), rng.choice(["pairs", "equal"])
     scores, rule = scores_of(rng, y.size), rule_of(rng)
-    read = graded(y, qid, weight, "slack", share)
+    read = read_grades(y, qid, weight, share)
     pull, totals, curvature, count = written_out(y, qid, weight, scores, rule, share)
     assert read.counts.pairs == count
     if read.counts.compared == 0:
@@ -100,10 +106,10 @@ def test_listed_pairs_pull_as_their_groups_do(seed):
     """Two roads: the pairs of groups, listed, and as a list of their own."""
     rng = np.random.default_rng(seed)
     y, qid, weight = groups_of(rng)
-    read = graded(y, qid, weight, "slack", "pairs")
+    read = read_grades(y, qid, weight)
     if read.counts.compared == 0:
         y = np.arange(y.size, dtype=float)
-        read = graded(y, None, None, "slack", "pairs")
+        read = read_grades(y)
     groups, scores, rule = GradedGroups(read.rows, read.forest), scores_of(rng, y.size), rule_of(rng)
     pairs = ScoredPairs(PairList(*(np.asarray(part) for part in groups.listed())))
     both = [np.zeros(y.size), np.zeros(y.size)]
@@ -122,7 +128,7 @@ def test_curvature_is_the_slope_of_the_pull(rule):
     """Finite differences: where no pair enters or leaves, pulls change by the curvature times the change of scores."""
     rng = np.random.default_rng(0)
     y, scores, change = rng.integers(0, 4, 40), rng.normal(size=40), 1e-7 * rng.normal(size=40)
-    read = graded(y, None, None, "slack", "pairs")
+    read = read_grades(y)
     source, here, there = GradedGroups(read.rows, read.forest), np.zeros(40), np.zeros(40)
     source.settle(scores, rule, here)
     bent = np.zeros(40)
@@ -138,7 +144,7 @@ def test_a_sample_bends_as_all_rows_do(levels, groups):
     rows, width = 20_000, 3
     X, qid = rng.normal(size=(rows, width)), rng.integers(0, groups, rows)
     y = np.minimum(rng.integers(0, levels, rows), rng.integers(0, levels, rows))
-    read, rule, scores = graded(y, qid, None, "slack", "pairs"), Rule(1.0, 1.0, 1.0), X @ np.ones(width)
+    read, rule, scores = read_grades(y, qid), Rule(1.0, 1.0, 1.0), X @ np.ones(width)
     full = GradedGroups(read.rows, read.forest)
     sample = full.thinned(4000)
     assert sample.rows.size <= 4400
@@ -146,11 +152,24 @@ def test_a_sample_bends_as_all_rows_do(levels, groups):
     assert np.linalg.norm(about - exact) <= 0.25 * np.linalg.norm(exact)
 
 
+def test_stiff_duals_are_the_same_from_both_sides():
+    """However stiff, each pair pulls its two rows by one and the same dual: the balance of a group is zero."""
+    rng = np.random.default_rng(5)
+    for required in (1.0, 0.7, 1e-9, 3e7):
+        y, scores = rng.integers(0, 3, 30), required * np.round(3.0 * rng.normal(size=30), 1)
+        read = read_grades(y)
+        source = GradedGroups(read.rows, read.forest._replace(required=np.array([required])))
+        for stiffness in (1e6, 1e10, 1e14):
+            pull, rule = np.zeros(30), Rule(required / stiffness, stiffness / required, 1.0)
+            source.settle(scores + 1e-14 * required * rng.normal(size=30), rule, pull)
+            assert abs(pull.sum()) <= 1e-12 * np.abs(pull).sum()
+
+
 def test_the_gap_is_primal_minus_dual():
     """A sum of terms that are never negative equals the difference of the two objectives, at any weights."""
     rng = np.random.default_rng(3)
     X, y, qid = rng.normal(size=(50, 4)), rng.integers(0, 4, 50), rng.integers(0, 3, 50)
-    read = graded(y, qid, None, "slack", "equal")
+    read = read_grades(y, qid, share="equal")
     for squared in (False, True):
         problem = ScoreProblem(DenseRows(X), 4, [GradedGroups(read.rows, read.forest).times(3.0)], squared)
         for stiffness in (0.3, 2.0, 1e3):

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from softmargin.constraints.weights import LARGEST, numbers_of, refuse_parts
-from softmargin.kernels.sweep import Forest, forest_of
+from softmargin.kernels.sweep import Forest, forest_of, mass_of_pairs
 
 SHARING = ("pairs", "equal")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grades:
     """Within a group of ``qid``, a row with a higher grade is better than every row with a lower one.
 
@@ -27,7 +27,7 @@ class Grades:
     sizes: Any = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pairs:
     """``pairs[t] = (better, worse)``, row numbers of X; ``margin`` is how much better, 1 where it is not given."""
 
@@ -45,9 +45,9 @@ class Constraints(tuple[Grades | Pairs, ...]):
 
     __slots__ = ()
 
-    def __new__(cls, sources: Iterable[Grades | Pairs]) -> Self:
+    def __new__(cls, sources: Iterable[Grades | Pairs] | Grades | Pairs) -> Self:
         """Refuses what is no source."""
-        found = tuple(sources)
+        found = (sources,) if isinstance(sources, Grades | Pairs) else tuple(sources)
         for place, source in enumerate(found):
             if not isinstance(source, Grades | Pairs):
                 message = f"Constraints[{place}] is a {type(source).__name__}: pass Grades or Pairs"
@@ -98,52 +98,39 @@ class Weights(NamedTuple):
 
 
 def graded(
-    y: np.ndarray, groups: np.ndarray | None, weight: Any, weighting: str, share: str, *, empty: int = 0
+    y: np.ndarray, group: np.ndarray | None, weight: Any, weighting: str, share: str, *, count: int = 1
 ) -> Graded:
     """Read grades: rows by group and grade, and what each group requires and costs.
 
-    With groups, a weight says how much a group matters; where its rows have different ones, a pair has their geometric
-    mean.  Without groups, weights are copies of rows: a pair has their product.
+    ``group`` numbers the ``count`` groups.  With groups, a weight says how much a group matters; where its rows have
+    different ones, a pair has their geometric mean.  Without, weights are copies of rows: a pair has their product.
     """
     present = np.flatnonzero(~np.isnan(y)) if y.dtype.kind == "f" else np.arange(y.size)
-    if groups is None:
-        names, group = np.zeros(1), np.zeros(present.size, dtype=np.int64)
-    else:
-        names, group = np.unique(groups, return_inverse=True)
-        group = group[present]
-    given = read_weights(weight, weighting, group if groups is not None else None, present, names.size, y.size)
-    order = np.lexsort((y[present], group))
-    rows, by_group, grade = present[order], group[order], y[present][order]
+    numbers = np.zeros(present.size, dtype=np.int64) if group is None else group[present]
+    given = read_weights(weight, weighting, None if group is None else numbers, present, count, y.size)
+    order = np.lexsort((y[present], numbers))
+    rows, by_group, grade = present[order], numbers[order], y[present][order]
     new_group = np.ones(rows.size, dtype=bool)
     new_group[1:] = by_group[1:] != by_group[:-1]
     new_level = new_group.copy()
     new_level[1:] |= grade[1:] != grade[:-1]
-    sizes = np.bincount(by_group, minlength=names.size)
-    kept = np.bincount(by_group, new_level, names.size) > 1
-    inside, single = kept[by_group], sizes == 1
-    pairs = (sizes @ sizes - np.sum(np.diff(np.append(np.flatnonzero(new_level), rows.size)) ** 2)) // 2
-    level = ~kept & (sizes > 1)
-    empty += int((sizes == 0).sum()) if groups is not None else 0
-    counts = GroupCounts(int(kept.sum()), int(single.sum()), int(level.sum()), empty, int(pairs))
+    sizes = np.bincount(by_group, minlength=count)
+    kept = np.bincount(by_group, new_level, count) > 1
+    inside, one = kept[by_group], np.ones(1)
     starts, levels = np.concatenate([[0], np.cumsum(sizes[kept])]), np.flatnonzero(new_level[inside])
-    mass = np.ones(1) if given.mass is None else given.mass[order][inside]
-    scale, one = given.scale[kept], np.ones(1)
-    price = one if weighting == "margin" else scale
-    of_pairs = _mass_of_pairs(starts, levels, mass)
-    if share == "equal":
-        price = np.divide(price, of_pairs, out=np.zeros(of_pairs.size), where=of_pairs > 0)
+    mass = one if given.mass is None else given.mass[order][inside]
+    scale = given.scale[kept]
+    price = np.ones(scale.size) if weighting == "margin" else scale
     forest = forest_of(starts, levels, scale if weighting == "margin" else one, price, mass)
-    return Graded(rows[inside].astype(np.uint32), forest, counts, float(np.sum(price * of_pairs)))
-
-
-def _mass_of_pairs(starts: np.ndarray, levels: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """The pairs of each group, each as heavy as the product of its rows."""
-    first = starts[:-1]
-    if first.size == 0:
-        return np.zeros(0)
-    mass = mass if mass.size > 1 else np.ones(int(starts[-1]))
-    of_levels = np.add.reduceat(np.add.reduceat(mass, levels) ** 2, np.searchsorted(levels, first))
-    return np.asarray(0.5 * (np.add.reduceat(mass, first) ** 2 - of_levels))
+    pairs, of_pairs = np.zeros(scale.size), np.zeros(scale.size)
+    mass_of_pairs(forest._replace(mass=one), pairs)
+    mass_of_pairs(forest, of_pairs)
+    if share == "equal":  # copies of rows make copies of pairs; weights of groups make none
+        shares = of_pairs if group is None else pairs
+        price = np.divide(price, shares, out=np.zeros(shares.size), where=shares > 0)
+    single, level, empty = (int(np.sum(what)) for what in (sizes == 1, ~kept & (sizes > 1), sizes == 0))
+    counts = GroupCounts(int(kept.sum()), single, level, empty, int(pairs.sum()))
+    return Graded(rows[inside].astype(np.uint32), forest._replace(price=price), counts, float(np.sum(price * of_pairs)))
 
 
 def read_weights(
@@ -155,8 +142,8 @@ def read_weights(
     by_group = group is not None and np.shape(weight) == (groups,) and groups != rows
     if group is not None and np.ndim(weight) and np.shape(weight) not in {(groups,), (rows,)}:
         message = (
-            f"sample_weight has shape {np.shape(weight)}; it takes one number for each of the {groups} groups of qid "
-            f"or for each of the {rows} rows"
+            f"sample_weight has shape {np.shape(weight)}; it takes one number for each of the {groups} groups or for "
+            f"each of the {rows} rows"
         )
         raise ValueError(message)
     weight = numbers_of(weight, groups if by_group else rows, "sample_weight")
@@ -171,10 +158,11 @@ def read_weights(
         np.minimum.at(least, group, weight)
         if np.array_equal(most, least):
             return Weights(None, most)
-    if weighting == "margin":
+    if weighting == "margin" or (weighting == "replicate" and group is not None):
+        what = "scales the margin" if weighting == "margin" else "repeats all rows"
         message = (
-            "sample_weight differs from row to row, and weighting='margin' scales the margin of whole groups: pass "
-            "qid, and one weight a group"
+            f"sample_weight differs from row to row, and weighting={weighting!r} {what} of whole groups: pass qid, and "
+            "one weight a group"
         )
         raise ValueError(message)
     return Weights(weight if group is None else np.sqrt(weight), np.ones(groups))

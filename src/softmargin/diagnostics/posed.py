@@ -15,6 +15,8 @@ from softmargin.estimators._inputs import class_factors, read_labels, read_matri
 from softmargin.estimators.classifier import SoftMarginClassifier
 from softmargin.estimators.ranker import SoftMarginRanker
 
+ROUNDINGS = 100 * float(np.finfo(np.float64).eps)
+
 
 @dataclass(frozen=True)
 class Posed:
@@ -56,6 +58,12 @@ class Posed:
             return np.asarray(self.required - self.sign * scores)
         ahead = scores[np.arange(len(scores)), self.label][:, None] - scores
         return np.where(self.there, self.required - ahead, 0.0)
+
+    def rounding(self, W: np.ndarray) -> np.ndarray:
+        """What float64 cannot tell of a margin: some roundings of the terms that it is the sum of."""
+        terms = abs(self.X) @ np.abs(W[:-1] if self.dummy else W)
+        terms = terms if self.pairs is None else abs(self.pairs) @ terms
+        return np.asarray(ROUNDINGS * (self.required + terms.max(axis=1, keepdims=True)))
 
     def pull(self, dual: np.ndarray) -> np.ndarray:
         """How hard the duals pull each row to each column."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from softmargin.data.matrix import centred
 from softmargin.diagnostics.derive import derived
 from softmargin.diagnostics.posed import Posed, checked_matrix, holds_pairs, learned_weights, posed, refuse
 from softmargin.diagnostics.scored import Told, every_pair_posed, proof, told
@@ -44,6 +45,8 @@ def verify(
     """
     started = time.perf_counter()
     X, more = checked_matrix(model, X), {"qid": qid, "sample_weight": sample_weight, "weight": weight, "margin": margin}
+    if isinstance(model, SoftMarginRanker):
+        X = centred(X)
     if isinstance(model, SoftMarginRanker) and not holds_pairs(y):
         refuse(more, ("weight", "margin"), "goes with pairs (two columns), and y holds grades")
         said = told(model, y, qid, sample_weight, X.shape[0])
@@ -87,6 +90,8 @@ def certify(task: Posed, W: np.ndarray, bias: np.ndarray, dual: np.ndarray) -> G
     """The gap between any weights and a feasible dual; ``gap`` is ``primal - dual`` as a sum of terms >= 0."""
     short = task.short(W, bias)  # required - margin, of every constraint
     slack, mass = np.maximum(short, 0.0), dual
+    if np.isinf(task.price).any():  # no slack at any price, but a rounding is none
+        slack = np.where((slack <= task.rounding(W)) & np.isinf(task.price), 0.0, slack)
     if task.shared:  # one slack for all constraints of a row
         slack, mass = slack.max(axis=1, keepdims=True), dual.sum(axis=1, keepdims=True)
     if task.squared:

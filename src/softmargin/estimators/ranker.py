@@ -7,11 +7,11 @@ import numpy as np
 from softmargin.constraints.graded import SHARING, GroupCounts
 from softmargin.constraints.pairs import as_pairs, pair_rows
 from softmargin.constraints.weights import Importance, importance, numbers_of
-from softmargin.data.matrix import row_count, rows_of
+from softmargin.data.matrix import centred, row_count, rows_of
 from softmargin.estimators._base import SoftMarginModel, StreamMethod
 from softmargin.estimators._explain import Explanation, Support, explain
-from softmargin.estimators._inputs import read_column, read_grades, read_matrix
-from softmargin.estimators._statements import Statements, read_statements
+from softmargin.estimators._inputs import read_grades, read_matrix
+from softmargin.estimators._statements import Statements, read_groups, read_statements, weighted_pair_accuracy
 from softmargin.kernels.constraints import Constraints
 from softmargin.kernels.rows import DenseRows, SparseRows
 from softmargin.metrics import pair_accuracy
@@ -27,12 +27,13 @@ class SoftMarginRanker(SoftMarginModel):
 
     minimise  1/2 |w|^2 + C * sum_t price_t * loss(required_t - w.(X[better_t] - X[worse_t]))
 
-    There is no intercept: it would cancel in every comparison.  Graded groups imply all their pairs and list none.
+    There is no intercept: it would cancel in every comparison.  Graded groups imply all their pairs.
 
     Parameters
     ----------
     C : price of slack; ``inf`` is the hard margin.
-    lam : the same as ``lam = 1/(C T)`` for T comparisons; streams (``partial_fit_pairs``) need it.
+    lam : the same as ``lam = 1/(C T)`` for T comparisons; streams need it: ``partial_fit_pairs``, and ``partial_fit``,
+        where T counts groups.
     loss : "hinge" or "squared_hinge".
     weighting : what ``weight`` means: "slack" scales the price of slack, "margin" the required margin, "replicate"
         repeats the comparison.
@@ -96,6 +97,8 @@ class SoftMarginRanker(SoftMarginModel):
         with self._all_or_nothing():
             self._check_parameters()
             X = read_matrix(self, X, reset=True)
+            rows_of(X)  # refuses NaN and the like
+            X = centred(X)
             rows = rows_of(X)
             told = self._read(y, qid, sample_weight, row_count(rows))
             task, lam = self._task_of(told.total, told.rounds)
@@ -183,12 +186,16 @@ class SoftMarginRanker(SoftMarginModel):
         """Row numbers, best first; equals keep their order."""
         return np.argsort(-self.predict(X), kind="stable")
 
-    def score(self, X: Any, y: Any, qid: Any = None) -> float:
-        """Share of the pairs implied by grades ``y`` that the utilities order rightly; a tie counts half."""
+    def score(self, X: Any, y: Any, qid: Any = None, sample_weight: Any = None) -> float:
+        """Share of the pairs implied by grades ``y`` that the utilities order rightly; a tie counts half.
+
+        ``sample_weight`` means what it means to ``fit`` with ``groups="pairs"``.
+        """
         utility = self.predict(X)
+        if sample_weight is not None:
+            return weighted_pair_accuracy(utility, y, qid, sample_weight)
         y = read_grades(y, utility.size)
-        groups = None if qid is None else read_column(qid, y.size, "qid", "group number")
-        return pair_accuracy(y, utility, groups, average="pairs")
+        return pair_accuracy(y, utility, None if qid is None else read_groups(qid, y.size), average="pairs")
 
     def explain(self, X: Any, a: int, b: int) -> Explanation:
         """Why row a of X is ranked over row b: what each feature adds and, for the X of ``fit``, each answer."""

@@ -8,15 +8,14 @@ from softmargin.kernels.constraints import of
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def pull_pairs(better, worse, required, price, scores, rule, pull):
-    """OUT ``pull``: += the balance of the duals; returns loss, gain, residual, and how many pairs are free."""
+    """OUT ``pull``: += the balance of the duals; returns loss, gain and residual."""
     width, rate, most = rule
-    loss, gain, residual, free = 0.0, 0.0, 0.0, 0.0
+    loss, gain, residual = 0.0, 0.0, 0.0
     for t in range(better.shape[0]):
         short = of(required, t) - (scores[better[t]] - scores[worse[t]])
         if not short > 0.0:
             continue
         held = rate * short if short < width else most
-        free += short < width
         pull[better[t]] += of(price, t) * held
         pull[worse[t]] -= of(price, t) * held
         if width == np.inf:
@@ -26,7 +25,7 @@ def pull_pairs(better, worse, required, price, scores, rule, pull):
             loss += of(price, t) * short
             gain += of(price, t) * held * of(required, t)
             residual += of(price, t) * short * (1.0 - held)
-    return np.array([loss, gain, residual, free])
+    return np.array([loss, gain, residual])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -102,6 +102,32 @@ def plant(starts, levels, first_level, roots, nodes):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def mass_of_pairs(forest, total):
+    """OUT ``total``: += the pairs of each group, each as heavy as the product of its rows; nothing cancels."""
+    mass, one = forest.mass, forest.mass.shape[0] == 1
+    for g in range(forest.starts.shape[0] - 1):
+        for k in range(forest.roots[g], forest.roots[g + 1]):
+            low, middle, high = forest.nodes[k]
+            if one:
+                total[g] += mass[0] * mass[0] * (high - middle) * (middle - low)
+            else:
+                total[g] += mass[middle:high].sum() * mass[low:middle].sum()
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def list_pairs(forest, upper, lower, group):
+    """OUT ``upper, lower, group``: the places of every pair, and its group; for solvers that cannot do without."""
+    t = 0
+    for g in range(forest.starts.shape[0] - 1):
+        for k in range(forest.roots[g], forest.roots[g + 1]):
+            low, middle, high = forest.nodes[k]
+            for i in range(middle, high):
+                for j in range(low, middle):
+                    upper[t], lower[t], group[t] = i, j, g
+                    t += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def sort_small(starts, scores, by_score, groups):
     """OUT ``by_score``: sorted in a range of groups where they are small, from the order they were in before."""
     for g in range(*groups):
@@ -145,9 +171,9 @@ def pull_of(forest, by_score, rule, upper, groups, stage, pull):
     """OUT ``pull``: += the duals of the pairs that each place is in, as the upper row or as the lower one.
 
     ``groups`` are the first and the end of a range.  Returns the sums over these pairs of the loss, the dual's gain and
-    the residual (see ``kernels.sums.gap_terms``), and how many pairs are free: their dual moves with the scores.
+    the residual (see ``kernels.sums.gap_terms``).
     """
-    totals = np.zeros(4)
+    totals = np.zeros(3)
     for g in range(*groups):
         start, stop = forest.starts[g], forest.starts[g + 1]
         bring_in(by_score, start, stop, start, stage)
@@ -164,7 +190,8 @@ def slide(stage, ends, upper, rule, terms, mass, pull, totals):
     """OUT ``pull, totals``: those of one node.
 
     Upper rows are met from the highest score down and lower rows from the lowest up, so that what their pairs lack
-    only grows: the sums below are of terms that are never negative, and nothing cancels.
+    only grows.  What leaves the window is taken off again at its widest, and an empty window is zero: no sum keeps the
+    rounding of larger numbers than a window can hold.
     """
     places, scores = stage.places, stage.scores
     (width, rate, most), (required, price) = rule, terms
@@ -172,7 +199,7 @@ def slide(stage, ends, upper, rule, terms, mass, pull, totals):
     i, stop, step, sign, j, end = way(ends, upper)
     # Of the pairs of the present row: those inside the window, and those that have reached their most.
     inside, short, short2, beyond, far_short, previous, oldest = 0.0, 0.0, 0.0, 0.0, 0.0, sign * scores[i], j
-    loss, gain, residual, free = 0.0, 0.0, 0.0, 0.0
+    loss, gain, residual = 0.0, 0.0, 0.0
     while i != stop:
         here = sign * scores[i]
         moved, previous = here - previous, here
@@ -207,7 +234,6 @@ def slide(stage, ends, upper, rule, terms, mass, pull, totals):
         own = price * (mass[0] if one else mass[places[i]])
         held = beyond * most + rate * short
         pull[places[i]] += own * held
-        free += inside
         loss += own * (short2 if squared else short + far_short)
         gain += own * (required * held - (short2 if squared else 0.0))
         residual += 0.0 if squared else own * max(0.0, short - rate * short2)
@@ -215,7 +241,6 @@ def slide(stage, ends, upper, rule, terms, mass, pull, totals):
     totals[0] += loss
     totals[1] += gain
     totals[2] += residual
-    totals[3] += free
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

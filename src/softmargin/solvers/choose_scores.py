@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from softmargin.solvers.auto import solve_auto
 from softmargin.solvers.choose import Answer, Task
 from softmargin.solvers.dual import solve_dual
@@ -10,51 +12,88 @@ from softmargin.solvers.group_stream import solve_groups_online
 from softmargin.solvers.hard import solve_hard
 from softmargin.solvers.online import Plan
 from softmargin.solvers.parallel import one_blas_thread
-from softmargin.solvers.problem import PRECISION, Solution
+from softmargin.solvers.problem import PRECISION, Problem, Solution
 from softmargin.solvers.score_newton import solve_scores
 from softmargin.solvers.score_problem import ScoreProblem, ScoreSolution, balanced
 from softmargin.solvers.sources import GradedGroups
 
-FEW_PAIRS, FIRST_SHARE = 1_000_000, 0.5  # so many may be listed where so many of the passes did not help
+# A list of so many pairs a row takes less memory than 40 columns, and visits to pairs beat sweeps there (measured).
+LISTED_A_ROW = 30
+FEW_PAIRS = 1_000_000  # so many are listed where the sweep comes to its end
+FIRST_SHARE = 0.5  # of the passes, where there is another way to try
 
 
 def solve_statements(task: Task, problem: ScoreProblem, X: Any, plan: Plan) -> Answer:
     """Solve a problem whose prices do not hold C yet; ``X`` are its rows as the user has them."""
     with one_blas_thread():
         if task.hard:
-            return _by_row(problem, solve_hard(problem.listed(), task.tol, task.max_passes), "newton")
+            listed = problem.listed()
+            return _by_row(problem, listed, solve_hard(listed, task.tol, task.max_passes), "newton")
         priced = replace(problem, sources=[source.times(task.C) for source in problem.sources])
         if task.solver == "dual":
-            solution: Solution = solve_dual(priced.listed(), task.tol, task.max_passes, task.rng)
-            return _by_row(problem, solution, "dual")
+            listed = priced.listed()
+            return _by_row(problem, listed, solve_dual(listed, task.tol, task.max_passes, task.rng), "dual")
         if task.solver == "online":
             groups = only_groups(problem)
             found, run = solve_groups_online(priced, X, groups, plan, task.tol, task.whole_passes, task.rng)
             return replace(Answer.of(found, "online", run), stiffness=found.stiffness)
-        few = sum(source.pairs for source in problem.sources) <= FEW_PAIRS
-        found = solve_scores(priced, task.tol, task.max_passes * (FIRST_SHARE if few else 1.0))
-        if few and found.reason in (PRECISION, "max_passes"):
-            return _by_list(replace(task, max_passes=task.max_passes - found.passes), priced, found)
-        return replace(Answer.of(found, "newton"), stiffness=found.stiffness)
+        if task.solver == "newton":
+            return _swept(solve_scores(priced, task.tol, task.max_passes))
+        return _solve_auto(task, priced)
 
 
-def _by_list(task: Task, priced: ScoreProblem, found: ScoreSolution) -> Answer:
-    """Another try, with duals of their own for the pairs, which bear less stiffness; the better of the two."""
-    solution, solver = solve_auto(priced.listed(), task.tol, task.max_passes, task.rng)
-    if found.gap.gap <= solution.gap.gap:
-        return replace(Answer.of(found, "newton"), stiffness=found.stiffness)
-    passes = found.passes + solution.passes
-    return _by_row(priced, replace(solution, passes=passes), f"newton and {solver} on listed pairs")
+def _solve_auto(task: Task, priced: ScoreProblem) -> Answer:
+    """Visits to listed pairs where these are few a row, else sweeps; the other way too, where one comes to its end."""
+    pairs = sum(source.pairs for source in priced.sources)
+    list_first = pairs <= LISTED_A_ROW * priced.size and not priced.squared
+    if not list_first and pairs > FEW_PAIRS:
+        return _swept(solve_scores(priced, task.tol, task.max_passes))
+    ways = [_list, _sweep] if list_first else [_sweep, _list]
+    first = ways[0](task, priced, FIRST_SHARE * task.max_passes)
+    if first.gap.relative <= task.tol or not (first.reason.startswith(PRECISION) or first.reason == "max_passes"):
+        return first
+    second = ways[1](task, priced, task.max_passes - first.passes)
+    best = min(first, second, key=lambda answer: answer.gap.gap)
+    told = f"{first.solver}, then {second.solver}"
+    reason = second.reason if best is first else best.reason
+    return replace(best, solver=told, passes=first.passes + second.passes, reason=reason)
 
 
-def _by_row(problem: ScoreProblem, solution: Solution, solver: str) -> Answer:
-    answer = Answer.of(balanced(problem.listed(), solution, problem.size), solver)
-    return replace(answer, single=solution.dual)
+def _list(task: Task, priced: ScoreProblem, passes: float) -> Answer:
+    listed = priced.listed()
+    solution, solver = solve_auto(listed, task.tol, passes, task.rng)
+    return _by_row(priced, listed, solution, f"{solver} on listed pairs")
+
+
+def _sweep(task: Task, priced: ScoreProblem, passes: float) -> Answer:
+    return _swept(solve_scores(priced, task.tol, passes))
+
+
+def _swept(found: ScoreSolution) -> Answer:
+    return replace(Answer.of(found, "newton"), stiffness=found.stiffness)
+
+
+def _by_row(problem: ScoreProblem, listed: Problem, solution: Solution, solver: str) -> Answer:
+    answer = Answer.of(balanced(listed, solution, problem.size), solver)
+    return replace(answer, single=in_order_of_rows(problem, solution.dual))
+
+
+def in_order_of_rows(problem: ScoreProblem, dual: np.ndarray) -> np.ndarray:
+    """Duals of listed pairs by better row and worse row; those that the user listed stay as they are."""
+    parts, start = [], 0
+    for source in problem.sources:
+        own = dual[start : start + source.pairs]
+        start += source.pairs
+        if isinstance(source, GradedGroups):
+            pairs = source.listed()
+            own = own[np.lexsort((pairs.worse, pairs.better))]
+        parts.append(own)
+    return np.concatenate(parts)
 
 
 def only_groups(problem: ScoreProblem) -> GradedGroups:
     """The one source of a stream."""
     if len(problem.sources) == 1 and isinstance(problem.sources[0], GradedGroups):
         return problem.sources[0]
-    message = "solver='online' meets the groups of one Grades, and Constraints holds other sources: pass solver='auto'"
+    message = "a stream meets the groups of one Grades, and Constraints holds other sources: call fit, which takes them"
     raise ValueError(message)

@@ -31,7 +31,7 @@ def group_constraint(X: Any, group: GradedGroups, w: np.ndarray, *, squared: boo
     rows = X[group.rows]
     scores, pull = rows @ w, np.zeros(group.rows.size)
     alone = GradedGroups(np.arange(group.rows.size), group.forest._replace(price=np.ones(1)))
-    loss, gain, _, _ = alone.settle(scores, SQUARES if squared else COUNT, pull)
+    loss, gain, _ = alone.settle(scores, SQUARES if squared else COUNT, pull)
     required, root = gain, np.sqrt(loss)
     if loss == 0.0:  # any satisfied pair: nothing to pay, and no mistake
         pull[[-1, 0]], required = (1.0, -1.0), 0.0

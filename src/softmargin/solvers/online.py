@@ -16,6 +16,8 @@ TRACE_RECORDS = 1024
 AVERAGING = {False: NO_AVERAGE, "last": NO_AVERAGE, "mean": MEAN, True: WEIGHTED, "weighted": WEIGHTED}
 FORMS = {"max": MAX, "sum": SUM, "ovr": OVR}
 FIRST = np.zeros(1, dtype=np.uint64)
+PLAIN_PARTS = ("v", "debt", "u", "bias", "forces")
+LEDGER_NAMES, TRACE_NAMES = list(LEDGER.names or ()), list(TRACE.names or ())
 
 
 def averaging_of(average: Any) -> int:
@@ -153,6 +155,31 @@ class OnlineRun:
         for ours, its in zip(self._state, twin._state, strict=True):
             its[...] = ours
         return twin
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """Where the run stands, in plain arrays and numbers: with the plan, all that there is to know of it."""
+        ledger, trace = self._state.ledger[0], self._state.trace[: self._state.ledger["records"][0]]
+        return {
+            **{name: getattr(self._state, name) for name in PLAIN_PARTS},
+            "ledger": {name: ledger[name].item() for name in LEDGER_NAMES},
+            "trace": {name: trace[name].copy() for name in TRACE_NAMES},
+        }
+
+    def stand_at(self, parts: dict[str, Any]) -> None:
+        """Go on from where another run of this plan stood; ``ValueError`` where none can stand."""
+        ledger, trace = parts["ledger"], parts["trace"]
+        fine = all(getattr(self._state, name).shape == parts[name].shape for name in PLAIN_PARTS)
+        fine = fine and list(ledger) == LEDGER_NAMES and list(trace) == TRACE_NAMES
+        if not fine or ledger["records"] not in range(TRACE_RECORDS + 1):
+            message = "these are not the parts of a run of this plan"
+            raise ValueError(message)
+        for name in PLAIN_PARTS:
+            getattr(self._state, name)[...] = parts[name]
+        for name in LEDGER_NAMES:
+            self._state.ledger[name] = ledger[name]
+        for name in TRACE_NAMES:
+            self._state.trace[name][: ledger["records"]] = trace[name]
 
     def _thin_trace(self) -> bool:
         """Keep every second record of a full trace, so that a stream of any length fits; False if it is not full."""

@@ -2,9 +2,10 @@
 
 import itertools
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -19,8 +20,8 @@ _pool: ThreadPoolExecutor | None = None
 
 def _forget_pool() -> None:
     """Threads do not survive a fork; a child that waited for them would wait for ever."""
-    global _pool  # noqa: PLW0603 one pool a process, by nature
-    _pool = None
+    global _pool, _fits
+    _pool, _fits = None, _Fits()
 
 
 if hasattr(os, "register_at_fork"):
@@ -45,9 +46,31 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """A solver's matrices are small, and its ranges take both cores already.
 
     More threads of BLAS are no quicker on a calm machine, and wait for each other up to 80 times longer on a busy one.
+    The limit is the process's: the first fit under way sets it, and the last one lifts it.
     """
-    return _blas().limit(limits=1)
+    with _fits.lock:
+        if _fits.under_way == 0:
+            _fits.limit = _blas().limit(limits=1)
+        _fits.under_way += 1
+    try:
+        yield
+    finally:
+        with _fits.lock:
+            _fits.under_way -= 1
+            if _fits.under_way == 0 and _fits.limit is not None:
+                _fits.limit.restore_original_limits()
+
+
+class _Fits:
+    """How many fits are under way in this process, and the limit they share."""
+
+    def __init__(self) -> None:
+        self.lock, self.under_way, self.limit = threading.Lock(), 0, None
+
+
+_fits: Any = _Fits()

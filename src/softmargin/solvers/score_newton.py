@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from softmargin.data.matrix import stored_numbers
 from softmargin.kernels.band import gather
 from softmargin.kernels.sweep import Rule
 from softmargin.solvers.factor import solve_positive
@@ -20,8 +21,9 @@ SHARE = 0.5  # of the gap, that the gradient may have when the smoothing is tigh
 EXACT_ENOUGH = 0.1  # of the first derivative, where a line search may stop
 SAMPLE = 20_000  # rows that the curvature is taken from, at first
 TOO_MANY = 6  # steps of a round, after which it is taken from more
-MOST_NUMBERS = 50_000_000  # of a block of rows written out, or 400 MB
+MOST_NUMBERS = 12_500_000  # of a block of rows written out; with what is made of it, 400 MB
 GRAM_WIDTH = 2500  # columns of a matrix that is factored, as for signed rows
+PRODUCTS_A_NUMBER = 1500  # of the matrix that take as long as one stored number in the conjugate steps it saves
 MOST_CONJUGATE_STEPS = 500
 STALLED = 10  # tightenings without a smaller gap: the end of what float64 can tell
 DEAD_LEVEL = 1e-30  # of the objective: a gradient that is rounding
@@ -63,7 +65,7 @@ class ScoreNewton:
     """Newton steps over scores, in ever stiffer rounds."""
 
     def __init__(self, problem: ScoreProblem) -> None:
-        self.problem, self.items = problem, problem.items
+        self.problem, self.items, self.numbers = problem, problem.items, stored_numbers(problem.rows)
         self.w, self.scores = np.zeros(problem.width), np.zeros(problem.size)
         self.stiffness, self.stiffest = FIRST / problem.unit, STIFFEST / problem.unit
         self.passes, self.most_passes, self.sample = 0.0, np.inf, SAMPLE
@@ -176,7 +178,8 @@ class ScoreNewton:
     def _direction(self, rule: Rule, gradient: np.ndarray) -> np.ndarray:
         """Solve ``(I + X' H X) direction = -gradient``, H the slope of the pulls in the scores."""
         width, most = self.problem.width, max(sample.rows.size for sample in self.samples)
-        if width <= GRAM_WIDTH and width * most <= MOST_NUMBERS:
+        cheap = most * width**2 <= PRODUCTS_A_NUMBER * self.numbers
+        if width <= GRAM_WIDTH and width * most <= MOST_NUMBERS and cheap:
             curved = added_up([self._curvature(sample, rule) for sample in self.samples])
 
             def hessian() -> np.ndarray:

@@ -99,9 +99,9 @@ def score_solution_at(problem: ScoreProblem, w: np.ndarray, passes: float, reaso
     return best
 
 
-def balanced(problem: Problem, solution: Solution, rows: int) -> Solution:
+def balanced(listed: Problem, solution: Solution, rows: int) -> Solution:
     """A solution over listed pairs with its duals summed up by row of X."""
-    pairs = problem.constraints.rows
+    pairs = listed.constraints.rows
     assert isinstance(pairs, PairRows)  # noqa: S101 ``listed`` made it
     dual = np.bincount(pairs.better.astype(np.int64), solution.dual, rows)
     return replace(solution, dual=dual - np.bincount(pairs.worse.astype(np.int64), solution.dual, rows))

@@ -18,14 +18,19 @@ from softmargin.kernels.sweep import (
     Stage,
     bend_of,
     forest_of,
+    list_pairs,
+    mass_of_pairs,
     pull_of,
     sort_small,
 )
 from softmargin.solvers.parallel import over_ranges
 
+FAR_MORE = 20.0  # than the mean group: at most one in so many is
 FEWEST = 256  # rows of a group that are worth sampling from
+EPS, LEAST = float(np.finfo(np.float64).eps), 1e-280
+GRAIN_BITS = 50  # of a required margin: differences of up to eight margins are exact
 STEPS_A_ROW = 40  # a sweep takes as long a row as a pass over so many numbers
-MOST_PAIRS = 50_000_000  # that are listed where a solver needs them listed
+MOST_PAIRS = 20_000_000  # that are listed where a solver needs them listed, at some 230 bytes each
 
 
 class Totals(NamedTuple):
@@ -34,7 +39,6 @@ class Totals(NamedTuple):
     loss: float
     gain: float
     residual: float  # of Fenchel and Young, see ``kernels.sums.gap_terms``
-    free: float  # how many pairs have a dual that moves with the scores
 
     @classmethod
     def of(cls, parts: list[np.ndarray]) -> "Totals":
@@ -119,10 +123,17 @@ class GradedGroups(Source):
     """Graded groups: in each, every row over every row of a lower grade.
 
     ``rows[place]`` is a row of X; the scores stay sorted from one question to the next, which are often about the same.
+
+    Scores and required margins are rounded to a grain of 1e-15 of what is required.  What a pair lacks near its margin
+    is then exact, so its two rows see one and the same dual, however stiff: what they prove is true.
     """
 
     def __init__(self, rows: np.ndarray, forest: Forest) -> None:
-        self.rows, self.forest, self.largest = rows, forest, float(forest.required.max(initial=0.0))
+        required = forest.required
+        grain = 2.0 ** (np.ceil(np.log2(np.where(required > 0.0, np.maximum(required, LEAST), 1.0))) - GRAIN_BITS)
+        self._grain = grain if grain.size == 1 else np.repeat(grain, np.diff(forest.starts))
+        self.rows, self.forest = rows, forest._replace(required=np.rint(required / grain) * grain)
+        self.largest = float(required.max(initial=0.0))
         self._by_score = Sorted(np.arange(rows.size, dtype=np.uint32), np.zeros(rows.size))
         self._seen: np.ndarray | None = None
         sizes = np.diff(forest.starts)
@@ -138,7 +149,7 @@ class GradedGroups(Source):
         held = np.zeros((2, self.rows.size))
 
         def part(start: int, stop: int) -> np.ndarray:
-            totals = np.zeros(4)
+            totals = np.zeros(3)
             for side, groups, stage in self._sides(start, stop):
                 sums = pull_of(self.forest, self._by_score, rule, side == 0, groups, stage, held[side])
                 totals += sums if side == 0 else 0.0
@@ -163,6 +174,8 @@ class GradedGroups(Source):
         if self._seen is scores:
             return
         own, by_score, starts = scores[self.rows], self._by_score, self.forest.starts
+        with np.errstate(over="ignore"):
+            np.copyto(own, np.rint(own / self._grain) * self._grain, where=np.abs(own) < 4.0 / EPS * self._grain)
         for g in self._large:
             start, stop = starts[g], starts[g + 1]
             order = np.argsort(own[start:stop])
@@ -208,29 +221,27 @@ class GradedGroups(Source):
         return int(np.sum((nodes[:, 1] - nodes[:, 0]) * (nodes[:, 2] - nodes[:, 1])))
 
     def listed(self) -> PairList:
-        _, _, nodes, required, price, mass = self.forest
         if self.pairs > MOST_PAIRS:
             message = (
                 f"y and qid imply {self.pairs:.3g} pairs, and this solver lists them, at most {MOST_PAIRS:.2g}: pass "
                 "solver='newton' and a finite C, which list none"
             )
             raise ValueError(message)
-        parts = [np.meshgrid(np.arange(middle, high), np.arange(low, middle), indexing="ij")
-                 for low, middle, high in nodes]  # fmt: skip
-        upper, lower = (np.concatenate([part[side].ravel() for part in parts]) for side in (0, 1))
-        group = np.searchsorted(self.forest.starts, upper, side="right") - 1
-        weight = mass[upper] * mass[lower] if mass.size > 1 else mass[0] ** 2
-        return PairList(
-            self.rows[upper], self.rows[lower], np.broadcast_to(required, self.groups)[group],
-            weight * np.broadcast_to(price, self.groups)[group],
-        )  # fmt: skip
+        upper, lower, group = (np.empty(self.pairs, dtype=np.uint32) for _ in range(3))
+        list_pairs(self.forest, upper, lower, group)
+        _, _, _, required, price, mass = self.forest
+        prices = price[group] if price.size != 1 else np.full(self.pairs, price[0])
+        if mass.size > 1:
+            prices *= mass[upper] * mass[lower]
+        required = required[group] if required.size != 1 else np.full(self.pairs, required[0])
+        return PairList(self.rows[upper], self.rows[lower], required, prices)
 
     def thinned(self, most: int) -> Source:
         if self.rows.size <= most:
             return self
         # Of many groups not all: then each may still send so many rows.
         every = max(1, -(-min(self.rows.size, self.groups * FEWEST) // most))
-        kept = range(0, self.groups, every)
+        kept, stands_for = self._sample_of_groups(every)
         chosen, copies, levels = [], [], []
         for g in kept:
             edges = self.levels(g)
@@ -244,10 +255,26 @@ class GradedGroups(Source):
         _, _, _, required, price, own = self.forest
         forest = forest_of(
             starts, np.concatenate([start + new for start, new in zip(starts[:-1], levels, strict=True)]),
-            required[::every] if required.size > 1 else required, every * (price[::every] if price.size > 1 else price),
+            required[kept] if required.size > 1 else required,
+            stands_for * (price[kept] if price.size > 1 else price[0]),
             mass * (own[places] if own.size > 1 else own),
         )  # fmt: skip
         return GradedGroups(self.rows[places], forest)
+
+    def _sample_of_groups(self, every: int) -> tuple[np.ndarray, np.ndarray]:
+        """One in so many groups, and how many each stands for; those that cost far more than others stay, for one."""
+        if every == 1:
+            return np.arange(self.groups), np.ones(self.groups)
+        cost = np.zeros(self.groups)
+        mass_of_pairs(self.forest, cost)
+        cost *= self.forest.price
+        light = np.flatnonzero(cost <= FAR_MORE * cost.mean())
+        chosen = light[::every]
+        kept = np.concatenate([np.setdiff1d(np.arange(self.groups), light), chosen])
+        stands_for = np.ones(kept.size)
+        stands_for[kept.size - chosen.size :] = light.size / max(1, chosen.size)
+        order = np.argsort(kept)
+        return kept[order], stands_for[order]
 
 
 def sample(edges: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
