@@ -139,5 +139,8 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
 def test_the_package_offers_both_at_once():
     """`softmargin.load` and `softmargin.save` are there, and neither is imported before it is asked for."""
     assert {"load", "save"} <= {*dir(softmargin)}
-    code = "import sys, softmargin; assert not any('models' in name for name in sys.modules); softmargin.load"
+    code = (
+        "import sys, softmargin; assert not any('models' in name for name in sys.modules); softmargin.load; "
+        "assert 'pyarrow' not in sys.modules"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603  our own code
