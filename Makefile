@@ -5,7 +5,7 @@ PYTHON ?= python3
 PIP := $(PYTHON) -m pip --python .venv/bin/python --disable-pip-version-check
 RUN := NUMBA_CACHE_DIR="$$($(PYTHON) scripts/numba_cache.py)" .venv/bin/python
 
-.PHONY: test demo bench bench-solvers bench-ranking soak clean
+.PHONY: test demo bench bench-solvers bench-ranking bench-files soak clean
 
 test: .venv/ready
 	scripts/check
@@ -23,6 +23,10 @@ bench-solvers: .venv/ready-for-bench
 # Ranking from groups and comparisons only; ARGS="--growth", "--groups" or "--pairs" for one part.
 bench-ranking: .venv/ready-for-bench
 	$(RUN) benchmarks/bench_ranking.py $(ARGS)
+
+# Readers of files only.
+bench-files: .venv/ready-for-bench
+	$(RUN) benchmarks/bench_files.py
 
 # The same tests with larger numbers and fresh random examples.
 soak: .venv/ready

@@ -16,3 +16,20 @@ def first_bad_row(rows, count, width):
         if not squared_norm(rows, np.uint64(t), width) <= LONGEST_ROW2:
             return t
     return -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def first_bad_stored(data, indices, indptr, y, columns):
+    """The first row of a stored block that would do harm: out of bounds, out of order or not finite; or -1."""
+    last = 0
+    for t in range(y.size):
+        begin, end = last, indptr[t + 1]
+        if indptr[t] != begin or not begin <= end <= data.size or not np.isfinite(y[t]):
+            return t
+        before = -1
+        for k in range(begin, end):
+            if not before < indices[k] < columns or not np.isfinite(data[k]):
+                return t
+            before = indices[k]
+        last = end
+    return -1 if last == data.size else max(0, y.size - 1)

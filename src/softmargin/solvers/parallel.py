@@ -11,14 +11,11 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from softmargin.data.threads import cores
+
 # Below this many numbers a thread costs more than it brings (measured: 20 microseconds to hand work over).
 WORTH_A_THREAD = 200_000
 _pool: ThreadPoolExecutor | None = None
-
-
-def cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _forget_pool() -> None:

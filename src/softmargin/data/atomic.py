@@ -1,0 +1,27 @@
+"""A file is there whole, or as it was before."""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextlib.contextmanager
+def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
+    """A file beside ``path`` to write to, which takes its name at the end, once it is on the disk; or goes away."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder")
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with beside.open("xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
