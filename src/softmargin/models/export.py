@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softmargin.models.container import Path_, whole_file
+from softmargin.data.atomic import replacing
+from softmargin.models.container import Path_
 from softmargin.models.kinds import HOMES, kind_of
 
 FORMATS = ("json", "c")
@@ -44,7 +45,7 @@ def export(model: Any, path: Path_, format: str = "json", *, name: str = "softma
         message = "model has weights that are not finite numbers: no program could compute with them"
         raise ValueError(message)
     text = header_of(told, identifier(name)) if format == "c" else json_of(model, told)
-    with whole_file(path) as file:
+    with replacing(path) as file:
         file.write(text.encode())
 
 
