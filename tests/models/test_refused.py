@@ -7,6 +7,7 @@ import pickle
 import random
 import struct
 import sys
+import threading
 import tracemalloc
 import zipfile
 from hashlib import sha256
@@ -21,13 +22,14 @@ from softmargin import SoftMarginClassifier, SoftMarginRanker, load, save
 FILES = 100_000 if os.environ.get("SOFTMARGIN_SOAK") else 1_000
 HEAD = struct.Struct("<12sIQ")
 START = HEAD.size + 32
-WATCHED = {"off": True}
+WATCHED = {"thread": None}
 SEEN = []
+RUNS = {"exec", "compile", "pickle", "marshal", "import", "subprocess", "os.system"}
 
 
 def watch(event, _):
     """Everything that an interpreter does to run code that came from elsewhere."""
-    if not WATCHED["off"] and event.split(".")[0] in {"exec", "compile", "pickle", "marshal", "import", "subprocess"}:
+    if WATCHED["thread"] == threading.get_ident() and {event, event.split(".")[0]} & RUNS:
         SEEN.append(event)
 
 
@@ -77,7 +79,7 @@ def verdict(path, data):
     """What `load` says to these bytes: its one sentence, or the model that it makes of them."""
     path.write_bytes(data)
     SEEN.clear()
-    WATCHED["off"] = False
+    WATCHED["thread"] = threading.get_ident()
     try:
         found = load(path)
     except ValueError as error:
@@ -85,7 +87,7 @@ def verdict(path, data):
         assert found.startswith(f"{path} ")
         assert one_sentence(found.removeprefix(str(path))), found
     finally:
-        WATCHED["off"] = True
+        WATCHED["thread"] = None
     assert SEEN == []
     return found
 
@@ -137,6 +139,16 @@ def bent(data, draw):
         at = draw.randrange(len(arrays))
         arrays = arrays[:at] + draw.randbytes(min(8, len(arrays) - at)) + arrays[at + 8 :]
     return sealed(text, arrays)
+
+
+def test_the_watch_is_awake():
+    """What it would have to see in a file, it sees."""
+    SEEN.clear()
+    WATCHED["thread"] = threading.get_ident()
+    compile("1", "file", "eval")
+    pickle.loads(pickle.dumps(Bomb))  # noqa: S301  our own
+    WATCHED["thread"] = None
+    assert {"compile", "pickle.find_class"} <= {*SEEN}
 
 
 def test_no_damaged_file_is_loaded(written, folder):
