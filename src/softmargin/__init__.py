@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from softmargin.constraints.cycles import find_cycles
     from softmargin.diagnostics.conflicts import find_conflict
     from softmargin.diagnostics.verify import verify
+    from softmargin.estimators.bayes import BayesianLinearRegression
     from softmargin.estimators.classifier import SoftMarginClassifier
     from softmargin.estimators.ranker import SoftMarginRanker
     from softmargin.models.files import load, save
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from softmargin.solvers.conflict import InfeasibleError
 
 __all__ = [
+    "BayesianLinearRegression",
     "Certificate",
     "InfeasibleError",
     "SoftMarginClassifier",
@@ -39,6 +41,7 @@ __version__ = "0.1.0"
 
 # scikit-learn and Numba take a second to import; a name is fetched when it is first asked for.
 _HOME = {
+    "BayesianLinearRegression": "softmargin.estimators.bayes",
     "Certificate": "softmargin.solvers.certificate",
     "InfeasibleError": "softmargin.solvers.conflict",
     "SoftMarginClassifier": "softmargin.estimators.classifier",
@@ -50,7 +53,7 @@ _HOME = {
     "verify": "softmargin.diagnostics.verify",
 }
 _MODULES = frozenset(("data", "metrics", "models"))  # softmargin.data.read_svmlight works without an import of its own
-_LATER = frozenset(("BayesianLinearRegression", "PreferencePosterior"))
+_LATER = frozenset(("PreferencePosterior",))
 
 
 def __getattr__(name: str) -> Any:
