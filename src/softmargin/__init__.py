@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from softmargin.diagnostics.verify import verify
     from softmargin.estimators.bayes import BayesianLinearRegression
     from softmargin.estimators.classifier import SoftMarginClassifier
+    from softmargin.estimators.preference import PreferencePosterior
     from softmargin.estimators.ranker import SoftMarginRanker
     from softmargin.models.files import load, save
     from softmargin.solvers.certificate import Certificate
@@ -29,6 +30,7 @@ __all__ = [
     "BayesianLinearRegression",
     "Certificate",
     "InfeasibleError",
+    "PreferencePosterior",
     "SoftMarginClassifier",
     "SoftMarginRanker",
     "find_conflict",
@@ -44,6 +46,7 @@ _HOME = {
     "BayesianLinearRegression": "softmargin.estimators.bayes",
     "Certificate": "softmargin.solvers.certificate",
     "InfeasibleError": "softmargin.solvers.conflict",
+    "PreferencePosterior": "softmargin.estimators.preference",
     "SoftMarginClassifier": "softmargin.estimators.classifier",
     "SoftMarginRanker": "softmargin.estimators.ranker",
     "find_conflict": "softmargin.diagnostics.conflicts",
@@ -53,7 +56,6 @@ _HOME = {
     "verify": "softmargin.diagnostics.verify",
 }
 _MODULES = frozenset(("data", "metrics", "models"))  # softmargin.data.read_svmlight works without an import of its own
-_LATER = frozenset(("PreferencePosterior",))
 
 
 def __getattr__(name: str) -> Any:
@@ -61,9 +63,6 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_HOME[name]), name)
     if name in _MODULES:
         return import_module(f"softmargin.{name}")
-    if name in _LATER:
-        message = f"softmargin.{name} comes with a later version; this is {__version__}"
-        raise AttributeError(message)
     message = f"module 'softmargin' has no attribute {name!r}"
     raise AttributeError(message)
 

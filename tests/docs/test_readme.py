@@ -19,6 +19,7 @@ PAGES = [
     "docs/models.md",
     "docs/tables.md",
     "docs/regression.md",
+    "docs/questions.md",
 ]
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d*)?(?:e[-+]?\d+)?")

@@ -24,7 +24,7 @@ def working(speaker: Speaker, what: str) -> Iterator[None]:
     if speaker.as_json or not speaker.console.is_terminal:
         yield
         return
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415 only terminals
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     parts = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
     with Progress(*parts, console=speaker.console, transient=True) as progress:

@@ -1,4 +1,4 @@
-"""How a command speaks: to people in lines and tables, to machines in one JSON object, and of bad input in a sentence."""
+"""How a command speaks: to people in lines and tables, to machines in one JSON object, of bad input in a sentence."""
 
 import functools
 import json
@@ -34,13 +34,13 @@ class Speaker:
         """For people; columns of numbers stand to the right."""
         if self.as_json:
             return
-        rows = [[shown(cell) for cell in row] for row in rows]
+        lines = [[shown(cell) for cell in row] for row in rows]
         table = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
         for place, name in enumerate(names):
-            numbers = all(_is_number(row[place]) for row in rows)
+            numbers = all(_is_number(line[place]) for line in lines)
             table.add_column(name, justify="right" if numbers else "left", overflow="fold")
-        for row in rows:
-            table.add_row(*map(_plain, row))
+        for line in lines:
+            table.add_row(*map(_plain, line))
         self.console.print(table)
 
     def finish(self) -> None:
@@ -50,7 +50,7 @@ class Speaker:
 
 
 def _plain(text: str) -> Any:
-    from rich.text import Text  # noqa: PLC0415 only tables need it
+    from rich.text import Text
 
     return Text(text)
 
@@ -72,20 +72,13 @@ def _is_number(text: str) -> bool:
 
 def plain(value: Any) -> Any:
     """What JSON has words for; a number that is none becomes null."""
-    match value:
-        case dict():
-            return {str(name): plain(part) for name, part in value.items()}
-        case list() | tuple():
-            return [plain(part) for part in value]
-        case np.ndarray():
-            return plain(value.tolist())
-        case bool() | np.bool_():
-            return bool(value)
-        case np.integer():
-            return int(value)
-        case float() | np.floating():
-            return float(value) if math.isfinite(value) else None
-    return value
+    if isinstance(value, dict):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def refusing(command: Callable[..., Any]) -> Callable[..., Any]:
