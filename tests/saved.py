@@ -5,7 +5,7 @@ import pandas as pd
 from scipy import sparse
 
 from cases import comparisons, stream
-from softmargin import BayesianLinearRegression, SoftMarginClassifier, SoftMarginRanker
+from softmargin import BayesianLinearRegression, PreferencePosterior, SoftMarginClassifier, SoftMarginRanker
 from softmargin.constraints import Constraints, Grades, Pairs
 
 LABELS = {
@@ -128,10 +128,33 @@ def regressions():
 
 
 def believed(model):
-    """Everything that a regression believes."""
+    """Everything that a regression or a posterior of preferences believes."""
+    if isinstance(model, PreferencePosterior):
+        return [model.mean_, model.precision_, model.answers_, model.suggest(n=2), repr(model.ranking())]
     if not hasattr(model, "mean_"):
         return []
     rows = np.arange(6.0).reshape(2, 3)
     if hasattr(model, "feature_names_in_"):
         rows = pd.DataFrame(rows, columns=model.feature_names_in_)
     return [model.mean_, model.precision_, model.predict(rows, return_std=True), model.noise_variance_]
+
+
+def preferences():
+    """Name, a posterior of preferences, and an answer to go on with: judges, ties, undone answers, named columns."""
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(12, 3))
+    X[5] = X[2]
+    for name, items, options in (
+        ("plain", X, {}),
+        ("no ties", pd.DataFrame(X, columns=list("abc")), {"ties": False, "prior_precision": [1.0, 2.0, 3.0]}),
+    ):
+        model = PreferencePosterior(items, **options)
+        yield f"{name}, no answer", model, lambda model: model.answer(0, 1, "left")
+        model = PreferencePosterior(items, **options)
+        for number in range(30):
+            a, b = rng.choice(12, 2, replace=False).tolist()
+            verdict = ("left", "right", "equal")[number % (2 if "ties" in options else 3)]
+            model.answer(a, b, verdict, judge=(None, "ann", 7, "7")[number % 4])
+        model.undo(4)
+        model.undo(29)
+        yield name, model, lambda model: model.answer(3, 4, "right", judge="ann")

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import softmargin
 from cases import comparisons, stream
 from refusal import refused
-from saved import believed, classifiers, equal, learned, rankers, regressions, streams
+from saved import believed, classifiers, equal, learned, preferences, rankers, regressions, streams
 from softmargin import SoftMarginClassifier, SoftMarginRanker, find_conflict, load, save, verify
 
 X = np.random.default_rng(9).normal(size=(40, 6))
@@ -52,7 +52,7 @@ def test_a_loaded_stream_goes_on_as_if_nothing_had_happened(tmp_path):
             assert str(twin.regret_) == str(model.regret_)
 
 
-@pytest.mark.parametrize("models", [regressions])
+@pytest.mark.parametrize("models", [regressions, preferences])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # few rows: what is told is told twice
 def test_a_loaded_belief_is_the_saved_one_and_goes_on(models, tmp_path):
     """Means, precisions, predictions, answers and questions are equal to the last bit, now and after more of them."""

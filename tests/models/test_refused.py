@@ -19,7 +19,14 @@ from scipy.sparse import csr_matrix
 
 from cases import comparisons, stream
 from refusal import one_sentence
-from softmargin import BayesianLinearRegression, SoftMarginClassifier, SoftMarginRanker, load, save
+from softmargin import (
+    BayesianLinearRegression,
+    PreferencePosterior,
+    SoftMarginClassifier,
+    SoftMarginRanker,
+    load,
+    save,
+)
 
 FILES = 100_000 if os.environ.get("SOFTMARGIN_SOAK") else 1_000
 HEAD = struct.Struct("<12sIQ")
@@ -49,6 +56,9 @@ def written(folder):
     """The bytes of some model files, of a few thousand bytes each."""
     two, several, told = stream(1, T=12, d=3), stream(2, T=20, d=3, classes=3), comparisons(3, T=9, d=3, items=6)
     names = np.array(["a", "b", "c"])
+    posterior = PreferencePosterior(told.X)
+    posterior.answer(0, 1, "left", judge="ann")
+    posterior.answer(1, 2, "equal")
     models = [
         SoftMarginClassifier(random_state=np.random.RandomState(1)).fit(two.X, two.label),
         SoftMarginClassifier(lam=0.1, class_weight={"a": 2.0}).partial_fit(
@@ -58,6 +68,7 @@ def written(folder):
         SoftMarginRanker(C=np.inf),
         BayesianLinearRegression().partial_fit(two.X, two.label).partial_fit(two.X[:1], [1.0]),
         BayesianLinearRegression(likelihood="student_t").partial_fit(csr_matrix(two.X), two.label),
+        posterior,
     ]
     path, found = folder / "written.sm", []
     for model in models:

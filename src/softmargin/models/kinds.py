@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 HOMES = {
     "BayesianLinearRegression": ("softmargin.estimators.bayes", "softmargin.models.bayesian"),
+    "PreferencePosterior": ("softmargin.estimators.preference", "softmargin.models.preference"),
     "SoftMarginClassifier": ("softmargin.estimators.classifier", "softmargin.models.soft_margin"),
     "SoftMarginRanker": ("softmargin.estimators.ranker", "softmargin.models.soft_margin"),
 }
