@@ -258,6 +258,19 @@ def test_arrays_lie_one_after_the_other(written, folder):
         assert "array 0" in verdict(folder / "lie.sm", sealed(json.dumps(header).encode(), arrays))
 
 
+def test_rows_that_wait_cannot_lead_beyond_their_numbers(written, folder):
+    """Ends of sparse rows that are negative, too large, or fall where a difference wraps around: each is refused."""
+    text, arrays = parts(written[5])
+    line = next(line for line in json.loads(text)["arrays"] if (line["kind"], line["shape"]) == ("i4", [13]))
+    ends = np.frombuffer(arrays[line["begin"] : line["end"]], dtype=np.int32)
+    for place, value in ((5, -1), (12, -2024978739), (11, 10**9), (5, 1191746134), (0, 1)):
+        forged = ends.copy()
+        forged[place] = value
+        forged[6] = -2109681052 if value == 1191746134 else forged[6]
+        data = arrays[: line["begin"]] + forged.tobytes() + arrays[line["end"] :]
+        assert "do not belong to one regression" in verdict(folder / "ends.sm", sealed(text, data))
+
+
 def test_other_parameters_than_those_of_the_class_are_refused_by_name(written, folder):
     """One that this softmargin does not have, and one that is missing."""
     text, _ = parts(written[3])

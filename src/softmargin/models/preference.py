@@ -81,7 +81,8 @@ def log_of(lines: np.ndarray, judges: list[Any], following: int, items: int, *, 
     refuse_unless(isinstance(judges, list) and all(is_a(judge, (str, int, type(None))) for judge in judges))
     number, left, right, verdict, judge = lines.T
     sides = lines[:, 1:3]
-    fine = is_a(following, int) and bool((np.diff(number, prepend=-1, append=following) > 0).all())
+    fine = is_a(following, int) and bool((number[:-1] < number[1:]).all() and (number >= 0).all())
+    fine = fine and bool((number < following).all()) and following >= 0
     fine = fine and len({*judges}) == len(judges) and bool(((sides >= 0) & (sides < items)).all())
     fine = fine and bool((left != right).all() and ((verdict >= 0) & (verdict < len(VERDICTS))).all())
     fine = fine and bool(((judge >= 0) & (judge < len(judges))).all())
