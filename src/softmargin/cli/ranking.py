@@ -4,7 +4,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from softmargin.cli.checking import say_verdict, verdict_of
 from softmargin.cli.fitting import working
@@ -43,7 +42,7 @@ def rank(
     speaker.say()
     model = SoftMarginRanker(C=C)
     with working(speaker, "fitting"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the certificate says it
+        warnings.filterwarnings("ignore", message="NOT converged")  # the certificate says it
         model.fit_pairs(items.frame, told.pairs, weight=told.weight, margin=told.margin)
         posterior = believed(items, told)
         ranking, weights = posterior.ranking(level), posterior.weights(level)
