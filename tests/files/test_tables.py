@@ -22,6 +22,7 @@ from refusal import complaint, one_sentence
 from softmargin import SoftMarginRanker, load, save
 from softmargin.data import read_comparisons, read_items
 from softmargin.data.delimited import _fast, _Slow, line_of
+from softmargin.models import export
 
 FILES = 100_000 if os.environ.get("SOFTMARGIN_SOAK") else 1_000
 pytestmark = pytest.mark.nojit
@@ -318,6 +319,10 @@ def test_features_are_made_the_same_way_again(folder):
         assert told in refusal(path, lambda path=path: read_items(path, columns=model.columns_))
     with pytest.raises(ValueError, match="columns make 4 features and the model has learned 1"):
         save(SoftMarginRanker().fit_pairs(items.X[:, :1], [(0, 1)]), folder / "m.sm", columns=items.columns)
+    stale = load(folder / "m.sm").fit_pairs(items.frame.rename_columns([*"abcd"]), [(0, 1)])
+    for write in (lambda: save(stale, folder / "m.sm"), lambda: export(stale, folder / "m.json")):
+        with pytest.raises(ValueError, match="columns make other features"):
+            write()
     with pytest.raises(ValueError, match="columns is a str"):
         save(model, folder / "m.sm", columns="x")
 
