@@ -28,6 +28,7 @@ class Scale(NamedTuple):
     start: float
     end: float
     log: bool = False
+    finest: float = 0.0  # the smallest step between two ticks
 
     def __call__(self, value: Any) -> np.ndarray:
         """Pixels."""
@@ -38,20 +39,21 @@ class Scale(NamedTuple):
     def ticks(self, most: int = 5) -> list[float]:
         """Round numbers inside."""
         if not self.log:
-            return round_numbers(self.low, self.high, most)
+            return round_numbers(self.low, self.high, most, self.finest)
         first, last = int(np.ceil(np.log10(self.low) - 1e-9)), int(np.floor(np.log10(self.high) + 1e-9))
         if last < first + 1:
             return round_numbers(self.low, self.high, most)
         return [10.0**power for power in range(first, last + 1, 1 + (last - first) // most)]
 
 
-def round_numbers(low: float, high: float, most: int) -> list[float]:
+def round_numbers(low: float, high: float, most: int, finest: float = 0.0) -> list[float]:
     """Multiples of 1, 2 or 5 times a power of ten, at most ``most`` and one of them."""
     span = high - low
     if not 0.0 < span < np.inf:
         return [low]
     step = 10.0 ** np.floor(np.log10(span / most))
     step *= next(factor for factor in (1, 2, 5, 10) if span / (step * factor) <= most)
+    step = max(float(step), finest)
     return [step * k for k in range(int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9)) + 1)]
 
 
@@ -103,7 +105,7 @@ def stacked(
     """A histogram whose bars are stacks: each of ``heights`` is a class of CSS and one height for each bar."""
     across = Scale(float(edges[0]), float(edges[-1]), LEFT, WIDE - RIGHT)
     total = np.sum([bars for _, bars in heights], axis=0)
-    up = Scale(0.0, float(total.max()) or 1.0, HIGH - BOTTOM, TOP)
+    up = Scale(0.0, float(total.max()) or 1.0, HIGH - BOTTOM, TOP, finest=float(total.dtype.kind in "iu"))
     drawn, floor = [], np.zeros(len(edges) - 1)
     left, right = across(edges[:-1]), across(edges[1:])
     gap = 0.5 if len(left) < 100 else 0.0
@@ -158,7 +160,7 @@ def decades(title: str, told: str, values: Sequence[tuple[str, float]]) -> Html:
     """Named numbers above zero on one logarithmic line, from the smallest decade to the largest."""
     powers = [np.log10(value) for _, value in values]
     low, high = min(-4.0, np.floor(min(powers))), max(0.0, np.ceil(max(powers)))
-    across = Scale(10.0**low, 10.0**high, 18, WIDE - 18, log=True)
+    across = Scale(10.0**low, 10.0**high, 20, WIDE - 20, log=True)
     parts = [line(across.start, 58, across.end, 58, "axis")]
     for tick in across.ticks(6):
         x = float(across(tick))
@@ -173,9 +175,9 @@ def decades(title: str, told: str, values: Sequence[tuple[str, float]]) -> Html:
 
 def ring(title: str, told: str, names: Sequence[str]) -> Html:
     """A cycle: each item over the next, the last over the first, clockwise from the top."""
-    wide, high = 300.0, 230.0
+    wide, high = 340.0, 220.0
     turns = np.pi * (2.0 * np.arange(len(names)) / len(names) - 0.5)
-    points = np.column_stack([wide / 2 + 80 * np.cos(turns), high / 2 + 72 * np.sin(turns)])
+    points = np.column_stack([wide / 2 + 60 * np.cos(turns), high / 2 + 72 * np.sin(turns)])
     parts: list[Html] = []
     for place in range(len(names)):
         start, end = points[place], points[(place + 1) % len(names)]

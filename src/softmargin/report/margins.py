@@ -13,9 +13,9 @@ MOST = 20
 TOO_LITTLE = 1e-9  # less slack than this is rounding
 ZONES = (
     ("outside", "outside the margin", "above 1: no slack, no say in the weights"),
-    ("on", "on the margin", "1: no slack, holds the weights up"),
+    ("on", "on the margin", "at 1, give or take 0.001: no slack, holds the weights up"),
     ("inside", "inside the margin", "between 0 and 1: right, but by too little"),
-    ("wrong", "on the wrong side", "0 or less"),
+    ("wrong", "on the wrong side", "at 0 or below"),
 )
 
 
@@ -37,8 +37,8 @@ def margins(subject: Subject) -> Html:
     drawn = stacked(title, f"{said}.", edges, heights, ("margin", f"{told.what}s"), marks=(0.0, 1.0))
     beyond = int(np.sum((told.margins < edges[0]) | (told.margins > edges[-1])))
     end = f" {number(beyond)} beyond the ends are counted in the last bars." if beyond else ""
-    legend = tag("ul", [tag("li", tag("span", class_=f"key {kind}"), f"{name}: a margin {what}")
-                        for kind, name, what in ZONES], class_="soft")  # fmt: skip
+    legend = tag("ul", [tag("li", tag("span", class_=f"key {kind}"), f"{name}, {what}")
+                        for kind, name, what in ZONES], class_="soft keys")  # fmt: skip
     lines = [(f"{number(a)} to {number(b)}", *(number(bars[k]) for _, bars in reversed(heights)))
              for k, (a, b) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))]  # fmt: skip
     shown = table(("margin", *(kind for kind, _, _ in ZONES)), lines, caption=title, numbers="-nnnn")
@@ -90,8 +90,8 @@ def slack(subject: Subject) -> Html:
     held = float(told.slack[worst].sum()) / total
     text = (
         f"{number(lacking)} of {number(told.slack.size)} {told.what}s pay for slack, {number(total)} in all. "
-        f"The {number(worst.size)} below hold {held:.1%} of it. What stands first is what the rest disagrees with most: "
-        "look for mistakes, or for a feature that is missing."
+        f"The {number(worst.size)} below hold {held:.1%} of it. What stands first is what the rest disagrees with "
+        "most: look for mistakes, or for a feature that is missing."
     )
     head = tag("p", text)
     heads = ["what was said", *(["predicted"] if subject.kind == "labels" else []), "margin", "slack"]

@@ -14,6 +14,7 @@ VOID = frozenset(("meta", "br"))
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LONGEST = 60  # characters of a name; one that is longer is cut in the middle
 
 
@@ -53,6 +54,16 @@ def _one(part: Any) -> str:
     return escaped(part)
 
 
+def with_range(value: Any, low: Any, high: Any) -> Html:
+    """A number, and below it what it lies between."""
+    return joined(number(value), tag("br"), tag("small", f"{number(low)} to {number(high)}"))
+
+
+def listed(parts: Iterable[Any], mark: str = ", ") -> Html:
+    """One after the other, with a mark between them."""
+    return Html(mark.join(_one(part) for part in parts))
+
+
 def shortened(text: Any, longest: int = LONGEST) -> str:
     """A name of at most so many characters."""
     text = " ".join(str(text).split())
@@ -64,13 +75,17 @@ def named(text: Any) -> Html:
     return tag("bdi", shortened(text) or "(no name)")
 
 
-def number(value: Any) -> str:
-    """A number for people: four digits, thousands apart, a true minus."""
+def number(value: Any, digits: int = 4) -> str:
+    """A number for people: so many digits, thousands apart, powers of ten as such, a true minus."""
     value = value.item() if hasattr(value, "item") else value
     value = value + 0.0 if isinstance(value, float) else value  # no minus before a zero
-    text = f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
-    if "e" not in text and isinstance(value, float) and 10_000 <= abs(value) < 1e15:
-        text = f"{value:,.0f}"
+    if isinstance(value, int) or (10.0**digits <= abs(value) < 1e9):
+        text = f"{value:,}" if isinstance(value, int) else f"{value:,.0f}"
+    else:
+        text, _, power = f"{value:.{digits}g}".partition("e")
+        if power:
+            ten = "10" + str(int(power)).translate(RAISED)
+            text = ten if text == "1" else f"{text}\u00d7{ten}"
     return text.replace("-", "\u2212").replace("inf", "∞")
 
 
@@ -80,7 +95,7 @@ def counted(count: int, what: str) -> str:
 
 
 class Column(NamedTuple):
-    """A column of a table: of text, of numbers ("n") or of bars ("b")."""
+    """A column of a table: of text ("t"), of numbers ("n") or of bars ("b")."""
 
     head: str
     kind: str
@@ -92,15 +107,13 @@ def columns(caption: str, *given: Column | None) -> Html:
     there = [column for column in given if column is not None]
     lines = zip(*(column.cells for column in there), strict=True)
     return table([column.head for column in there], lines, caption=caption,
-                 numbers="".join(column.kind or "-" for column in there))  # fmt: skip
+                 numbers="".join(column.kind for column in there))  # fmt: skip
 
 
 def table(heads: Iterable[str], lines: Iterable[Iterable[Any]], *, caption: str, numbers: str = "") -> Html:
-    """Lines under heads; ``numbers`` has an "n" for a column of numbers, a "b" for bars, another letter otherwise."""
-    kinds = {"n": "n", "b": "b"}
-    classes = [kinds.get(letter) for letter in numbers]
+    """Lines under heads; ``numbers`` has an "n" for a column of numbers, a "b" for bars, a "t" for text."""
     heads = list(heads)
-    classes += [None] * (len(heads) - len(classes))
+    classes = [letter if letter in "nb" else "t" for letter in numbers.ljust(len(heads), "t")]
     top = tag("tr", [tag("th", head, scope="col", class_=kind) for head, kind in zip(heads, classes, strict=True)])
     body = [
         tag("tr", [tag("td", cell, class_=kind) for cell, kind in zip(line, classes, strict=True)]) for line in lines

@@ -9,7 +9,7 @@ from softmargin.data.atomic import replacing
 from softmargin.models.container import Path_
 from softmargin.report.conflicts import conflicts
 from softmargin.report.margins import margins, slack
-from softmargin.report.markup import Html, joined, tag
+from softmargin.report.markup import Html, counted, joined, number, tag
 from softmargin.report.rows import rows
 from softmargin.report.setup import configuration, versions
 from softmargin.report.stream import regret
@@ -57,7 +57,7 @@ def write_report(
         In one sentence, for data that do not go together; nothing is written then.
     """
     subject = subject_of(model, X, y, qid, pairs, names)
-    page = page_of(subject, title or "Report on a linear model", *believed(subject, posterior))
+    page = page_of(subject, title or title_of(subject), *believed(subject, posterior))
     with replacing(path) as stream:
         stream.write(page.encode())
 
@@ -79,10 +79,17 @@ def believed(subject: Subject, posterior: Any) -> tuple[Intervals | None, Interv
     return found, ranks
 
 
+def title_of(subject: Subject) -> str:
+    """What the page is about, where nobody says."""
+    if subject.kind == "labels":
+        return f"A linear classifier of {number(len(subject.model.classes_))} classes"
+    return f"A linear ranking of {counted(subject.X.shape[0], 'item')}"
+
+
 def page_of(subject: Subject, title: str, of_weights: Intervals | None, of_places: Intervals | None) -> Html:
     """The whole file."""
     sections = [
-        ("verdict", "What it is, and whether it is the best", verdict(subject)),
+        ("verdict", "Verdict", verdict(subject)),
         ("data", "The data", rows(subject)),
         ("margins", "Margins", margins(subject)),
         ("slack", f"Slack by {subject.told.what}", slack(subject)),

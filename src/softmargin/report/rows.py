@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from softmargin.report.markup import Html, counted, joined, named, number, table, tag
+from softmargin.report.markup import Html, counted, joined, listed, named, number, table, tag, with_range
 from softmargin.report.subject import Subject
 
 MOST = 12  # lines of a table
@@ -52,7 +52,7 @@ def scales(subject: Subject) -> Html:
     varying = np.flatnonzero(low < high)
     parts = [Html()]
     if constant.size:
-        some = [joined(named(subject.features[k]), ", " * (k != constant[:MOST][-1])) for k in constant[:MOST]]
+        some = listed(named(subject.features[k]) for k in constant[:MOST])
         rest = f" and {number(constant.size - MOST)} more" if constant.size > MOST else ""
         says = "says" if constant.size == 1 else "say"
         parts.append(tag("p", f"{counted(constant.size, 'feature')} constant, and {says} nothing: ", some, rest, "."))
@@ -64,13 +64,15 @@ def scales(subject: Subject) -> Html:
         return joined(parts, tag("p", f"All features that vary have a spread within {FAR:g} times the one in the middle"
                                       f" ({number(middle)}).", class_="soft"))  # fmt: skip
     worst = far[np.argsort(-np.abs(np.log(ratio[far])), kind="stable")][:MOST]
-    lines = [(named(subject.features[k]), *map(number, (low[k], mean[k], high[k], spread[k]))) for k in worst]
+    lines = [
+        (named(subject.features[k]), with_range(mean[k], low[k], high[k]), number(spread[k])) for k in worst.tolist()
+    ]
     text = (
         f"{counted(far.size, 'feature')} with a spread more than {FAR:g} times above or below the one in the middle "
         f"({number(middle)}): the penalty on |w| weighs such features very differently. Standardise them."
     )
     parts.append(tag("p", text))
-    parts.append(table(("feature", "least", "mean", "most", "spread"), lines, numbers="-nnnn",
+    parts.append(table(("feature", "mean, and from where to where", "spread"), lines, numbers="tnn",
                        caption="Badly scaled features, the farthest first"))  # fmt: skip
     return joined(parts, left_out(far.size, "features"))
 

@@ -21,10 +21,10 @@ def configuration(subject: Subject) -> Html:
         lines.append((
             tag("span", name, class_="changed" if changed else None),
             tag("span", said, class_="changed" if changed else None),
-            f"changed; the default is {usual}" if changed else "default",
+            usual if changed else "",
         ))  # fmt: skip
     head = tag("p", f"{type(model).__name__} with these parameters; what is not the default is in bold.")
-    return joined(head, table(("parameter", "value", ""), lines, caption="Effective configuration"))
+    return joined(head, table(("parameter", "value", "default, if changed"), lines, caption="Effective configuration"))
 
 
 def in_words(value: Any) -> str:

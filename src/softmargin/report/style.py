@@ -35,7 +35,7 @@ figure>svg{display:block;width:100%;max-width:36rem;height:auto}
 .graphs{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(17rem,100%),1fr));gap:1rem}
 .graphs figure{margin:0}
 svg text{fill:var(--ink);font:11px system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif}
-svg .soft{fill:var(--soft)}
+svg .soft{fill:var(--soft);font-size:11px}
 svg .grid{stroke:var(--line);stroke-width:1;fill:none}
 svg .axis{stroke:var(--soft);stroke-width:1;fill:none}
 svg .mark{stroke:var(--ink);stroke-width:1;stroke-dasharray:3 2;fill:none}
@@ -50,10 +50,13 @@ svg .mark{stroke:var(--ink);stroke-width:1;stroke-dasharray:3 2;fill:none}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding-bottom:.3rem}
 th,td{text-align:left;padding:.28rem .5rem;border-bottom:1px solid var(--line);vertical-align:top;
-overflow-wrap:anywhere;min-width:3rem}
-th{font-size:.85rem;color:var(--soft);font-weight:600}
-th.n,td.n{text-align:right;white-space:nowrap}
-td.b,th.b{width:34%;min-width:5rem}
+overflow-wrap:anywhere}
+th{font-size:.85rem;color:var(--soft);font-weight:600;overflow-wrap:normal;vertical-align:bottom}
+.t{min-width:6.6rem}
+.n{text-align:right}
+td.n{white-space:nowrap}
+small{color:var(--soft);font-size:.8rem}
+td.b,th.b{width:34%;min-width:4rem}
 td.b svg{display:block;width:100%;height:1.1rem;margin-top:.2rem}
 td.b .zero{stroke:var(--soft);stroke-width:1;vector-effect:non-scaling-stroke}
 td.b .range{stroke:var(--ink);stroke-width:2;vector-effect:non-scaling-stroke}
@@ -62,7 +65,9 @@ details{margin:.4rem 0}
 summary{cursor:pointer;color:var(--link);padding:.35rem 0}
 ul,ol{padding-left:1.3rem;max-width:44rem}
 li{overflow-wrap:anywhere}
-@media(max-width:30rem){body{padding:.8rem}th,td{padding:.28rem .35rem}td.b,th.b{width:26%;min-width:4rem}
+.keys{list-style:none;padding:0}
+@media(max-width:30rem){body{padding:.8rem}th,td{padding:.28rem .35rem}td.b,th.b{width:22%;min-width:3.2rem}
+.t{min-width:5.2rem}
 .facts{grid-template-columns:repeat(2,1fr)}}
 @media print{:root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;--box:#f2f2f2;--link:#000;
 --outside:#2f7fb5;--on:#14384f;--inside:#e3a23c;--wrong:#b8402f;--good:#23714a;--bad:#a83222}

@@ -50,9 +50,9 @@ def in_words(model: Any, certificate: Any) -> Html:
     if certificate.converged:
         head = "Optimal, with proof."
         rest = (
-            f"The objective of these weights is {number(certificate.primal)}, and no weights at all have one below "
-            f"{number(certificate.dual)}: at most a share of {share} is left to gain, and {number(float(model.tol))} "
-            f"was asked for.{hard}"
+            f"The objective of these weights is {number(certificate.primal, 8)}, and no weights at all have one "
+            f"below {number(certificate.dual, 8)}: at most a share of {share} is left to gain, and "
+            f"{number(float(model.tol))} was asked for.{hard}"
         )
     else:
         head = "NOT converged: better weights may exist."
@@ -78,16 +78,16 @@ def of_stream(model: Any) -> Html:
 def numbers(certificate: Any) -> Html:
     """What the certificate holds."""
     held = (
-        ("objective (primal)", certificate.primal),
-        ("lower bound (dual)", certificate.dual),
-        ("gap", certificate.gap),
-        ("|w \u2212 w*| is at most", certificate.distance),
-        ("passes over the data", certificate.passes),
-        ("seconds", certificate.seconds),
+        ("objective (primal)", number(certificate.primal, 8)),
+        ("lower bound (dual)", number(certificate.dual, 8)),
+        ("gap", number(certificate.gap)),
+        ("|w \u2212 w*| is at most", number(certificate.distance)),
+        ("passes over the data", number(certificate.passes)),
+        ("seconds", number(certificate.seconds)),
+        ("solver", certificate.solver),
+        ("it stopped for", certificate.reason),
     )
-    facts = [tag("div", tag("dt", name), tag("dd", number(value))) for name, value in held]
-    more = [("solver", certificate.solver), ("it stopped for", certificate.reason)]
-    return tag("dl", facts, [tag("div", tag("dt", name), tag("dd", value)) for name, value in more], class_="facts")
+    return tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in held], class_="facts")
 
 
 # ----------------------------------------------------------------------------------- the same data?

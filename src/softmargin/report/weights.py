@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from softmargin.report.draw import bar
-from softmargin.report.markup import Column, Html, columns, joined, named, number, shortened, tag
+from softmargin.report.markup import Column, Html, columns, joined, listed, named, number, shortened, tag, with_range
 from softmargin.report.subject import Subject
 
 MOST_WEIGHTS, MOST_ITEMS = 30, 50
@@ -44,11 +44,14 @@ def weights(subject: Subject, believed: Intervals | None = None) -> Html:
     )
     found = columns(
         caption,
-        Column("feature", "", [named(subject.features[feature]) for feature in features]),
-        Column("class", "", [named(model.classes_[k]) for k in order // lines.shape[1]]) if len(lines) > 1 else None,
+        Column("feature", "t", [named(subject.features[feature]) for feature in features]),
+        Column("class", "t", [named(model.classes_[k]) for k in order // lines.shape[1]]) if len(lines) > 1 else None,
         Column("", "b", [bar(value, value - away, value + away, reach) for value in shown.tolist()]),
-        Column("weight", "n", [number(value) for value in shown]),
-        None if distance is None else Column("best is within", "n", [f"± {number(distance)}"] * len(order)),
+        Column(
+            "weight" if distance is None else "weight, and where the best one is",
+            "n",
+            [number(value) if distance is None else with_range(value, value - away, value + away) for value in shown],
+        ),
         None if believed is None else belief_of_weights(believed, features),
     )
     return joined(meaning(subject, distance), found, intercepts(subject), in_its_unit(believed))
@@ -57,8 +60,7 @@ def weights(subject: Subject, believed: Intervals | None = None) -> Html:
 def belief_of_weights(believed: Intervals, features: np.ndarray) -> Column:
     """The middle and the interval of each."""
     parts = zip(*(part[features].tolist() for part in believed[:3]), strict=True)
-    told = [f"{number(mean)} ({number(low)} to {number(high)})" for mean, low, high in parts]
-    return Column(f"believed, {believed.level:.0%}", "n", told)
+    return Column(f"believed, {believed.level:.0%}", "n", [with_range(*part) for part in parts])
 
 
 def meaning(subject: Subject, distance: float | None) -> Html:
@@ -66,7 +68,8 @@ def meaning(subject: Subject, distance: float | None) -> Html:
     what = "the utility" if subject.kind != "labels" else "the score of its class"
     if subject.kind == "labels" and len(subject.model.classes_) == 2:
         what = f"the score of class {shortened(subject.model.classes_[1])}"
-    text = f"A weight is what one more of its feature adds to {what}."
+    scaled = any(column.spread != 1.0 for column in getattr(getattr(subject.model, "columns_", None), "columns", ()))
+    text = f"A weight is what one {'standard deviation' if scaled else 'unit'} more of its feature adds to {what}."
     if distance is not None:
         text += (
             f" The certificate proves that all weights together are within {number(distance)} of the best ones, "
@@ -82,10 +85,10 @@ def intercepts(subject: Subject) -> Html | None:
     if found is None or not np.any(found):
         return None
     classes = subject.model.classes_ if found.size > 1 else ["all rows"]
-    some = [joined(named(label), " ", number(value), "; " * (k + 1 < min(found.size, 10)))
-            for k, (label, value) in enumerate(zip(classes, found, strict=True)) if k < 10]  # fmt: skip
+    some = list(zip(classes, found.tolist(), strict=True))[:10]
+    told = listed((joined(named(label), " ", number(value)) for label, value in some), "; ")
     rest = f" and {number(found.size - 10)} more" if found.size > 10 else ""
-    return tag("p", "Intercept: ", some, rest, ".")
+    return tag("p", "Intercept: ", told, rest, ".")
 
 
 def in_its_unit(believed: Intervals | None) -> Html | None:
@@ -112,16 +115,19 @@ def ranking(subject: Subject, believed: Intervals | None = None) -> Html:
     text = "Utility is w·x, higher is better; only differences have a meaning."
     if distance is not None:
         text += (
-            " The proved place holds for the best weights there are: "
+            " The range below a place holds for the best weights there are: "
             "items whose utilities are too close for the certificate share their places."
         )
+    ranks = [number(place) for place in range(1, len(shown) + 1)]
+    if distance is not None:
+        proved = between(*places(low, high), shown)
+        ranks = [joined(rank, tag("br"), tag("small", ends)) for rank, ends in zip(ranks, proved, strict=True)]
     found = columns(
         f"{number(len(shown))} of {number(utility.size)} items, the best first",
-        Column("place", "n", [number(place) for place in range(1, len(shown) + 1)]),
-        Column("item", "", [subject.item(row) for row in shown.tolist()]),
+        Column("place" if distance is None else "place, and what is proved of it", "n", ranks),
+        Column("item", "t", [subject.item(row) for row in shown.tolist()]),
         Column("", "b", [bar(utility[row], low[row], high[row], reach) for row in shown]),
         Column("utility", "n", [number(utility[row]) for row in shown]),
-        None if distance is None else Column("proved place", "n", between(*places(low, high), shown)),
         None
         if believed is None
         else Column(f"believed place, {believed.level:.0%}", "n", between(believed.low, believed.high, shown)),
