@@ -24,8 +24,11 @@ def conflicts(subject: Subject) -> Html | None:
     wrong = int(np.sum(subject.told.margins <= 0.0))
     if not wrong:
         return tag("p", "There is none: these weights have the better item ahead in every pair, which is the proof.")
-    head = tag("p", f"{counted(wrong, 'pair')} of {number(len(pairs))} stand against the ranking. "
-                    "Either people contradict each other, or a feature is missing that would explain it.")  # fmt: skip
+    text = (
+        f"{counted(wrong, 'pair')} of {number(len(pairs))} {'stands' if wrong == 1 else 'stand'} against the ranking. "
+        "Either people contradict each other, or a feature is missing that would explain it; pairs are counted from 0."
+    )
+    head = tag("p", text)
     return joined(head, cycles(subject, pairs), conflict(subject, pairs))
 
 

@@ -88,15 +88,15 @@ def slack(subject: Subject) -> Html:
         return tag("p", f"No {told.what} lacks any of its margin: there is no slack.")
     worst = np.argsort(-told.slack, kind="stable")[: min(MOST, lacking)]
     held = float(told.slack[worst].sum()) / total
+    part = f"The {number(worst.size)} below hold {held:.1%} of it. " if worst.size < lacking else ""
     text = (
-        f"{number(lacking)} of {number(told.slack.size)} {told.what}s pay for slack, {number(total)} in all. "
-        f"The {number(worst.size)} below hold {held:.1%} of it. What stands first is what the rest disagrees with "
-        "most: look for mistakes, or for a feature that is missing."
+        f"{number(lacking)} of {number(told.slack.size)} {told.what}s pay for slack, {number(total)} in all. {part}"
+        "What stands first is what the rest disagrees with most: look for mistakes, or for a feature that is missing."
     )
     head = tag("p", text)
     heads = ["what was said", *(["predicted"] if subject.kind == "labels" else []), "margin", "slack"]
     lines = [line(subject, int(place)) for place in worst]
-    shown = table(heads, lines, caption="The largest slacks", numbers="-" * (len(heads) - 2) + "nn")
+    shown = table(heads, lines, caption="The largest slacks", numbers="t" * (len(heads) - 2) + "nn")
     return joined(head, shown, along(told))
 
 

@@ -55,6 +55,8 @@ th{font-size:.85rem;color:var(--soft);font-weight:600;overflow-wrap:normal;verti
 .t{min-width:6.6rem}
 .n{text-align:right}
 td.n{white-space:nowrap}
+td.n small{display:block;white-space:normal}
+td.n br{display:none}
 small{color:var(--soft);font-size:.8rem}
 td.b,th.b{width:34%;min-width:4rem}
 td.b svg{display:block;width:100%;height:1.1rem;margin-top:.2rem}

@@ -44,17 +44,24 @@ def weights(subject: Subject, believed: Intervals | None = None) -> Html:
     )
     found = columns(
         caption,
-        Column("feature", "t", [named(subject.features[feature]) for feature in features]),
-        Column("class", "t", [named(model.classes_[k]) for k in order // lines.shape[1]]) if len(lines) > 1 else None,
+        Column("feature", "t", [feature_of(subject, *divmod(place, lines.shape[1])) for place in order.tolist()]),
         Column("", "b", [bar(value, value - away, value + away, reach) for value in shown.tolist()]),
         Column(
-            "weight" if distance is None else "weight, and where the best one is",
+            "weight" if distance is None else "weight, and range of the best",
             "n",
             [number(value) if distance is None else with_range(value, value - away, value + away) for value in shown],
         ),
         None if believed is None else belief_of_weights(believed, features),
     )
     return joined(meaning(subject, distance), found, intercepts(subject), in_its_unit(believed))
+
+
+def feature_of(subject: Subject, k: int, feature: int) -> Html:
+    """Its name and, with several classes, the class whose score it is part of."""
+    name = named(subject.features[feature])
+    if subject.kind != "labels" or len(subject.model.classes_) == 2:
+        return name
+    return joined(name, tag("br"), tag("small", "for ", named(subject.model.classes_[k])))
 
 
 def belief_of_weights(believed: Intervals, features: np.ndarray) -> Column:
@@ -124,7 +131,7 @@ def ranking(subject: Subject, believed: Intervals | None = None) -> Html:
         ranks = [joined(rank, tag("br"), tag("small", ends)) for rank, ends in zip(ranks, proved, strict=True)]
     found = columns(
         f"{number(len(shown))} of {number(utility.size)} items, the best first",
-        Column("place" if distance is None else "place, and what is proved of it", "n", ranks),
+        Column("place" if distance is None else "place, proved", "n", ranks),
         Column("item", "t", [subject.item(row) for row in shown.tolist()]),
         Column("", "b", [bar(utility[row], low[row], high[row], reach) for row in shown]),
         Column("utility", "n", [number(utility[row]) for row in shown]),
