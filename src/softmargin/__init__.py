@@ -49,7 +49,8 @@ _HOME = {
     "save": "softmargin.models.files",
     "verify": "softmargin.diagnostics.verify",
 }
-_MODULES = frozenset(("data", "metrics", "models", "report"))  # softmargin.data.read_svmlight works without an import of its own
+# softmargin.data.read_svmlight works without an import of its own.
+_MODULES = frozenset(("data", "metrics", "models", "report"))
 _LATER = frozenset(("BayesianLinearRegression", "PreferencePosterior"))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from softmargin.report.draw import figure, stacked
-from softmargin.report.markup import Html, joined, number, table, tag
+from softmargin.report.markup import Html, joined, named, number, table, tag
 from softmargin.report.subject import Subject, Told
 from softmargin.solvers.points import count_points
 
@@ -105,7 +105,7 @@ def line(subject: Subject, place: int) -> tuple[object, ...]:
     numbers = number(subject.told.margins[place]), number(subject.told.slack[place])
     if subject.kind != "labels":
         return (subject.constraint(place), *numbers)
-    return (subject.constraint(place), str(subject.score[place])[:60], *numbers)
+    return (subject.constraint(place), named(subject.score[place]), *numbers)
 
 
 def along(told: Told) -> Html | None:
