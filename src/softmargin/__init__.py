@@ -55,7 +55,8 @@ _HOME = {
     "save": "softmargin.models.files",
     "verify": "softmargin.diagnostics.verify",
 }
-_MODULES = frozenset(("data", "metrics", "models"))  # softmargin.data.read_svmlight works without an import of its own
+# softmargin.data.read_svmlight works without an import of its own.
+_MODULES = frozenset(("data", "metrics", "models", "report"))
 
 
 def __getattr__(name: str) -> Any:

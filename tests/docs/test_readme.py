@@ -16,6 +16,7 @@ PAGES = [
     "docs/files.md",
     "docs/metrics.md",
     "docs/ranking.md",
+    "docs/report.md",
     "docs/models.md",
     "docs/tables.md",
     "docs/regression.md",
