@@ -148,11 +148,39 @@ def test_what_is_exported_is_what_was_learned(labels, tmp_path):
     assert "double" in (tmp_path / "m.h").read_text()
 
 
+def test_a_report_is_a_page_about_the_model(labels, tables, tmp_path):
+    """One file for a classifier, and for a ranking with its answers."""
+    path, _, _ = labels
+    typed("fit", path, "-o", tmp_path / "m.sm")
+    told("report", tmp_path / "m.sm", path, "-o", tmp_path / "m.html")
+    assert "<html" in (tmp_path / "m.html").read_text()
+    items, games = tables
+    typed("rank", items, games, "-o", tmp_path / "r.sm")
+    told("report", tmp_path / "r.sm", items, "--comparisons", games, "-o", tmp_path / "r.html", "--title", "Walls")
+    assert "Walls" in (tmp_path / "r.html").read_text()
+
+
+def test_values_are_regressed_where_somebody_says_so(tmp_path):
+    """Numbers with fractions are refused as labels, and --kind regression takes them."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(100, 2))
+    write_svmlight(tmp_path / "v.svm", X, X @ [1.0, 2.0] + 0.1 * rng.normal(size=100))
+    code, _, err = typed("fit", tmp_path / "v.svm", "-o", tmp_path / "m.sm")
+    assert code == 2
+    assert "--kind regression" in err
+    found = told("fit", tmp_path / "v.svm", "-o", tmp_path / "m.sm", "--kind", "regression")
+    assert found["mean"][:2] == pytest.approx([1.0, 2.0], abs=0.1)
+    assert told("predict", tmp_path / "m.sm", tmp_path / "v.svm")["score"] > 0.9
+
+
 REFUSED = {
     "no such file": (("fit", "{}/nothing.svm", "-o", "{}/m.sm"), "No such file"),
     "a bad line": (("fit", "{}/bad.svm", "-o", "{}/m.sm"), "line 2, column 3"),
     "no price": (("fit", "{}/good.svm", "-o", "{}/m.sm", "--C", "-1"), "C=-1"),
     "no kind": (("fit", "{}/good.svm", "-o", "{}/m.sm", "--kind", "tree"), "--kind tree"),
+    "no groups": (("fit", "{}/good.svm", "-o", "{}/m.sm", "--groups", "equal"), "--groups equal"),
+    "no hinge": (("fit", "{}/good.svm", "-o", "{}/m.sm", "--kind", "regression", "--C", "3"), "--C 3"),
+    "no page": (("report", "{}/good.svm", "{}/good.svm", "-o", "{}/m.sm"), "good.svm"),
     "no model": (("predict", "{}/good.svm", "{}/good.svm"), "good.svm"),
     "no column": (("check", "{}/items.csv"), "better"),
     "nothing kept": (("learn", "{}/good.svm"), "--output"),
@@ -180,7 +208,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(case, tmp_path):
 
 def test_every_command_has_help_with_an_example():
     """From --help alone: what it does, each option, and a line to begin with."""
-    for command in ("fit", "predict", "check", "rank", "learn", "convert", "export", "demo"):
+    for command in ("fit", "predict", "check", "rank", "learn", "convert", "export", "report", "demo"):
         code, out, _ = typed(command, "--help")
         assert code == 0
         assert f"Example: softmargin {command}" in out

@@ -36,7 +36,9 @@ def about(version: Annotated[bool, typer.Option("--version", help="Print the ver
 def fit(  # noqa: PLR0917 options of a command
     data: Data,
     output: Output,
-    kind: Annotated[str, typer.Option(help="auto, classifier or ranker; rows with qid are ranked.")] = "auto",
+    kind: Annotated[
+        str, typer.Option(help="auto, classifier, ranker or regression; rows with qid are ranked.")
+    ] = "auto",
     C: Price = 1.0,
     loss: Loss = "hinge",
     multiclass: Annotated[str, typer.Option(help="Several classes: max, sum or ovr.")] = "max",
@@ -164,6 +166,24 @@ def export(
 
     speaker = Speaker(as_json=as_json)
     converting.export_model(speaker, model, target, form)
+    speaker.finish()
+
+
+@app.command(epilog="Example: softmargin report model.sm test.svm -o report.html")
+@refusing
+def report(
+    model: Annotated[Path, typer.Argument(help="What fit, rank or learn kept.")],
+    data: Data,
+    output: Output,
+    comparisons: Annotated[Path | None, typer.Option(help="A table of answers about the items in the data.")] = None,
+    title: Annotated[str | None, typer.Option(help="Of the page.")] = None,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Write one HTML page about a model: what is proved, margins, slack, weights, ranking, regret, conflicts."""
+    from softmargin.cli import reporting
+
+    speaker = Speaker(as_json=as_json)
+    reporting.report(speaker, model, data, output, comparisons, title)
     speaker.finish()
 
 

@@ -10,11 +10,20 @@ import numpy as np
 from softmargin.cli.rows import Rows, read_rows, rows_for
 from softmargin.cli.speak import Speaker
 from softmargin.data.atomic import replacing
+from softmargin.estimators.bayes import BayesianLinearRegression
 from softmargin.estimators.classifier import SoftMarginClassifier
 from softmargin.estimators.ranker import SoftMarginRanker
 from softmargin.models import load, save
 
-KINDS = ("auto", "classifier", "ranker")
+ESTIMATORS: dict[str, Any] = {
+    "classifier": SoftMarginClassifier,
+    "ranker": SoftMarginRanker,
+    "regression": BayesianLinearRegression,
+}
+USUAL = {
+    name: value for model in (SoftMarginClassifier(), SoftMarginRanker()) for name, value in model.get_params().items()
+}
+KINDS = ("auto", "classifier", "ranker", "regression")
 MOST_CLASSES = 100  # whole numbers that are labels and not measurements
 
 
@@ -46,8 +55,8 @@ def kind_of(rows: Rows, asked: str) -> str:
         several = np.unique(y)
         if several.size > MOST_CLASSES or np.any(several != np.rint(several)):
             message = (
-                "the labels are numbers with fractions, or very many: --kind classifier takes them as classes, "
-                "--kind ranker as grades"
+                "the labels are numbers with fractions, or very many: --kind regression takes them as values, "
+                "--kind classifier as classes, --kind ranker as grades"
             )
             raise ValueError(message)
     return "classifier"
@@ -61,27 +70,36 @@ def fit(speaker: Speaker, data: Path, out: Path, asked: dict[str, Any], kind: st
         message = f"{data} has no labels: name their column with --label"
         raise ValueError(message)
     kind = kind_of(rows, kind)
-    model: Any
-    if kind == "classifier":
-        asked = {name: value for name, value in asked.items() if name != "groups"}
-        model = SoftMarginClassifier(**asked)
-    else:
-        asked = {name: value for name, value in asked.items() if name != "multiclass"}
-        model = SoftMarginRanker(**asked)
+    model = model_of(kind, asked)
     speaker.say(f"{data}: {len(rows.y):,} rows, {model_columns(rows)} columns, fitted by {type(model).__name__}")
     with working(speaker, "fitting"):
-        model.fit(rows.X, rows.y, **({} if kind == "classifier" else {"qid": rows.qid}))
+        model.fit(rows.X, rows.y, **({"qid": rows.qid} if kind == "ranker" else {}))
     save(model, out, columns=rows.columns)
-    certificate = model.certificate_
-    speaker.say(certificate)
+    if kind == "regression":
+        deviation = np.sqrt(np.diag(model.covariance_))
+        speaker.say(f"weights {' '.join(f'{w:.4g} ± {d:.2g}' for w, d in zip(model.mean_, deviation, strict=True))}")
+        speaker.tell(mean=model.mean_, deviation=deviation, log_evidence=model.log_evidence_)
+    else:
+        speaker.say(model.certificate_)
+        speaker.tell(certificate=vars(model.certificate_))
     if kind == "ranker":
         speaker.say(model.groups_)
         speaker.tell(groups=model.groups_._asdict())
     speaker.say(f"kept in {out}")
     speaker.tell(
-        model=str(out), kind=kind, rows=len(rows.y), columns=model.n_features_in_, certificate=vars(certificate),
-        parameters=model.get_params(),
-    )  # fmt: skip
+        model=str(out), kind=kind, rows=len(rows.y), columns=model.n_features_in_, parameters=model.get_params()
+    )
+
+
+def model_of(kind: str, asked: dict[str, Any]) -> Any:
+    """An estimator with the parameters that it has; one that it has not is refused, not left out."""
+    estimator = ESTIMATORS[kind]
+    known = estimator().get_params()
+    for name, value in asked.items():
+        if name not in known and value != USUAL[name]:
+            message = f"--{name.replace('_', '-')} {value}: a {kind} has no such option"
+            raise ValueError(message)
+    return estimator(**{name: value for name, value in asked.items() if name in known})
 
 
 def model_columns(rows: Rows) -> int:

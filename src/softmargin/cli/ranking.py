@@ -9,7 +9,7 @@ from softmargin.cli.checking import say_verdict, verdict_of
 from softmargin.cli.fitting import working
 from softmargin.cli.speak import Speaker
 from softmargin.data import read_comparisons, read_items
-from softmargin.data.items import Comparisons, Items
+from softmargin.data.items import Comparisons
 from softmargin.estimators.preference import PreferencePosterior
 from softmargin.estimators.ranker import SoftMarginRanker
 from softmargin.models import save
@@ -17,9 +17,9 @@ from softmargin.models import save
 MOST_BELIEVED = 2_000  # features of a posterior that is still quick
 
 
-def believed(items: Items, told: Comparisons) -> PreferencePosterior:
+def believed(X: np.ndarray, told: Comparisons) -> PreferencePosterior:
     """All answers, also those of "equal", and who gave them."""
-    posterior = PreferencePosterior(items.X)
+    posterior = PreferencePosterior(X)
     judges = told.judge if told.judge is not None else np.full(len(told), None)
     for judge in dict.fromkeys(judges.tolist()):
         same = np.array([one == judge for one in judges], dtype=bool)
@@ -44,7 +44,7 @@ def rank(
     with working(speaker, "fitting"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="NOT converged")  # the certificate says it
         model.fit_pairs(items.frame, told.pairs, weight=told.weight, margin=told.margin)
-        posterior = believed(items, told)
+        posterior = believed(items.X, told)
         ranking, weights = posterior.ranking(level), posterior.weights(level)
     speaker.say(model.certificate_)
     order = model.rank(items.frame)
