@@ -71,8 +71,10 @@ def sample(told: Told) -> Html | None:
     """What is known of pairs that were drawn."""
     if told.whole:
         return None
+    off = 1.5 / np.sqrt(told.margins.size)  # three standard errors of a half
     text = (
-        f"{number(told.margins.size)} pairs drawn at random from {number(told.total)}: shares are within about 0.3 %."
+        f"{number(told.margins.size)} pairs drawn at random from {number(told.total)}: "
+        f"a share is rarely off by more than {off:.1%}."
     )
     return tag("p", text, class_="soft")
 

@@ -82,6 +82,9 @@ def subject_of(model: Any, X: Any, y: Any, qid: Any, pairs: Any, names: Any) -> 
             raise ValueError(message)
         margins = score[listed[:, 0]] - score[listed[:, 1]]
         told = Told("pair", total, margins, np.maximum(0.0, 1.0 - margins), listed)
+    if not np.isfinite(told.margins).all():
+        message = "the margins of the model on X are not finite: its weights or X are too large"
+        raise ValueError(message)
     return Subject(model, matrix, y, kind, feature_names(model, matrix.shape[1]), items, score, told)
 
 

@@ -98,7 +98,7 @@ def other_data(subject: Subject, certificate: Any) -> Html | None:
     here = objective(subject)
     if here is None or not np.isfinite(certificate.primal):
         return None
-    if abs(here - certificate.primal) <= APART * max(abs(here), abs(certificate.primal)):
+    if np.isfinite(here) and abs(here - certificate.primal) <= APART * max(abs(here), abs(certificate.primal)):
         return tag("p", "Worked out again from these data, the objective is the same.", class_="soft")
     return tag(
         "p",
@@ -122,6 +122,6 @@ def objective(subject: Subject) -> float | None:
     if getattr(model, "penalize_intercept", False) and model.fit_intercept:
         norm2 += float(np.sum(model.intercept_**2))
     if np.isinf(model.C):
-        return 0.5 * norm2
+        return 0.5 * norm2 if told.slack.max() <= APART else np.inf
     C = float(model.C) if model.lam is None else 1.0 / (float(model.lam) * told.total)
     return 0.5 * norm2 + C * float(np.sum(told.slack**2 if squared else told.slack))

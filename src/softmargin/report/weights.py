@@ -34,7 +34,7 @@ def weights(subject: Subject, believed: Intervals | None = None) -> Html:
     model = subject.model
     lines = np.atleast_2d(model.coef_)
     flat, distance = lines.ravel(), distance_of(model)
-    order = np.argsort(-np.abs(flat), kind="stable")[:MOST_WEIGHTS]
+    order = largest_of(np.abs(flat), MOST_WEIGHTS)
     features, shown = order % lines.shape[1], flat[order]
     largest, away = float(np.abs(shown).max(initial=0.0)), distance or 0.0
     reach = min(largest + away, 2.0 * largest)
@@ -54,6 +54,12 @@ def weights(subject: Subject, believed: Intervals | None = None) -> Html:
         None if believed is None else belief_of_weights(believed, features),
     )
     return joined(meaning(subject, distance), found, intercepts(subject), in_its_unit(believed))
+
+
+def largest_of(size: np.ndarray, most: int) -> np.ndarray:
+    """Places of the largest, the largest first; there may be millions of which a few are wanted."""
+    some = np.argpartition(-size, most)[:most] if size.size > most else np.arange(size.size)
+    return np.asarray(some[np.lexsort((some, -size[some]))])
 
 
 def feature_of(subject: Subject, k: int, feature: int) -> Html:
