@@ -60,8 +60,10 @@ def cycles(subject: Subject, pairs: np.ndarray) -> Html:
     drawn = [one_cycle(subject, cycle, looked) for cycle in found[:MOST_DRAWN]]
     groups = counted(len(found), "group")
     some = f" The {MOST_DRAWN} shortest cycles are drawn." if len(found) > MOST_DRAWN else ""
-    them = "contradicts itself" if len(found) == 1 else "contradict themselves"
-    text = f"{groups} of items {them}. Of each, a shortest cycle.{some}"
+    them = "contradicts itself; this is a shortest cycle of it."
+    if len(found) > 1:
+        them = "contradict themselves; of each, this is a shortest cycle."
+    text = f"{groups} of items {them}{some}"
     return joined(parts, tag("p", text), note, tag("div", drawn, class_="graphs"))
 
 
