@@ -5,7 +5,7 @@ PYTHON ?= python3
 PIP := $(PYTHON) -m pip --python .venv/bin/python --disable-pip-version-check
 RUN := NUMBA_CACHE_DIR="$$($(PYTHON) scripts/numba_cache.py)" .venv/bin/python
 
-.PHONY: test demo bench bench-solvers bench-ranking bench-files soak clean
+.PHONY: test demo bench bench-solvers bench-ranking bench-files bench-questions soak clean
 
 test: .venv/ready
 	scripts/check
@@ -27,6 +27,10 @@ bench-ranking: .venv/ready-for-bench
 # Readers of files only.
 bench-files: .venv/ready-for-bench
 	$(RUN) benchmarks/bench_files.py
+
+# Hours, a few minutes at a time: call it again and it goes on; ARGS="--minutes 60" for longer, ARGS="--write" for the page.
+bench-questions: .venv/ready-for-bench
+	$(RUN) benchmarks/questions.py $(ARGS)
 
 # The same tests with larger numbers and fresh random examples.
 soak: .venv/ready

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from report import write
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
+from report import write
 from softmargin.data import blocks, read_cache, read_svmlight, write_cache, write_svmlight
 
 MEGABYTES = 140
@@ -27,7 +27,7 @@ def digits(values: np.ndarray, count: int) -> np.ndarray:
 def words(rows: int, kept: int | None) -> tuple[sparse.csr_matrix, np.ndarray, None]:
     """70 of 47,000 columns a row, as of text."""
     rng = np.random.default_rng(0)
-    X = sparse.random(rows, 47_000, 70 / 47_000, "csr", random_state=rng, data_rvs=rng.normal)
+    X = sparse.random(rows, 47_000, 70 / 47_000, "csr", random_state=rng, data_rvs=rng.standard_normal)
     if kept:
         X.data = digits(X.data, kept)
     return X, rng.integers(0, 2, rows) * 2.0 - 1, None
@@ -77,12 +77,14 @@ def use_up(path: Path) -> None:
 def line(what: str, path: Path, cache: Path) -> list[str]:
     """Seconds of each, the best of some rounds in turn."""
     write_cache(cache, path)
+    rows = read_svmlight(path)
     tasks: list[Callable[[], object]] = [
         lambda: read_svmlight(path),
         lambda: load_svmlight_file(str(path), zero_based=False, query_id=True),
         lambda: use_up(path),
         lambda: read_cache(cache),
         lambda: use_up(cache),
+        lambda: write_svmlight(path.with_suffix(".out"), *rows),
     ]
     seconds = np.full(len(tasks), np.inf)
     for _ in range(ROUNDS):
@@ -110,6 +112,7 @@ if __name__ == "__main__":
         (
             "what", "MB", "read_svmlight, s", "MB/s", "load_svmlight_file, s", "MB/s", "ratio",
             "blocks, one thread, MB/s", "read_cache, MB/s", "blocks of a cache, MB/s",
+            "write_svmlight, MB/s",
         ),
         lines,
     )  # fmt: skip

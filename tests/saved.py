@@ -1,9 +1,11 @@
 """Models of every kind that a file may hold, small, and what two of them have to share to be the same model."""
 
 import numpy as np
+import pandas as pd
+from scipy import sparse
 
 from cases import comparisons, stream
-from softmargin import SoftMarginClassifier, SoftMarginRanker
+from softmargin import BayesianLinearRegression, PreferencePosterior, SoftMarginClassifier, SoftMarginRanker
 from softmargin.constraints import Constraints, Grades, Pairs
 
 LABELS = {
@@ -97,3 +99,62 @@ def learned(model):
     if "_stream_asked" in known:
         known["_stream_asked"] = tuple(map(plain, known["_stream_asked"]))
     return known
+
+
+def regressions():
+    """Name, a regression under way, and the same calls to go on with: every kind of noise, few rows and many."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(150, 3))
+    y = X @ [1.0, -2.0, 0.5] + rng.normal(size=150)
+    options = (
+        {}, {"noise": 0.5}, {"noise": "rows"}, {"noise": "loglinear"}, {"likelihood": "student_t"},
+        {"forgetting": 0.99}, {"evidence": True, "fit_intercept": False}, {"prior_precision": np.diag([1.0, 2.0, 3.0])},
+    )  # fmt: skip
+    for kind in options:
+        for rows in (20, 150):
+            for layout in (np.asarray, sparse.csr_matrix, sparse.csr_array)[: 3 if "likelihood" in kind else 1]:
+
+                def go_on(model, layout=layout):
+                    model.partial_fit(layout(X[:9]), y[:9], sample_weight=np.arange(9) % 3)
+                    for place in range(3):
+                        model.partial_fit(X[place : place + 1], y[place : place + 1])
+
+                model = BayesianLinearRegression(**kind).partial_fit(layout(X[:rows]), y[:rows])
+                go_on(model)
+                yield f"{kind} {rows} {layout.__name__}", model, go_on
+    yield "nothing learned", BayesianLinearRegression(), lambda model: model.fit(X, y)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    yield "named", BayesianLinearRegression().fit(frame, y), lambda model: model.partial_fit(frame[:5], y[:5])
+
+
+def believed(model):
+    """Everything that a regression or a posterior of preferences believes."""
+    if isinstance(model, PreferencePosterior):
+        return [model.mean_, model.precision_, model.answers_, model.suggest(n=2), repr(model.ranking())]
+    if not hasattr(model, "mean_"):
+        return []
+    rows = np.arange(6.0).reshape(2, 3)
+    if hasattr(model, "feature_names_in_"):
+        rows = pd.DataFrame(rows, columns=model.feature_names_in_)
+    return [model.mean_, model.precision_, model.predict(rows, return_std=True), model.noise_variance_]
+
+
+def preferences():
+    """Name, a posterior of preferences, and an answer to go on with: judges, ties, undone answers, named columns."""
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(12, 3))
+    X[5] = X[2]
+    for name, items, options in (
+        ("plain", X, {}),
+        ("no ties", pd.DataFrame(X, columns=list("abc")), {"ties": False, "prior_precision": [1.0, 2.0, 3.0]}),
+    ):
+        model = PreferencePosterior(items, **options)
+        yield f"{name}, no answer", model, lambda model: model.answer(0, 1, "left")
+        model = PreferencePosterior(items, **options)
+        for number in range(30):
+            a, b = rng.choice(12, 2, replace=False).tolist()
+            verdict = ("left", "right", "equal")[number % (2 if "ties" in options else 3)]
+            model.answer(a, b, verdict, judge=(None, "ann", 7, "7")[number % 4])
+        model.undo(4)
+        model.undo(29)
+        yield name, model, lambda model: model.answer(3, 4, "right", judge="ann")

@@ -18,15 +18,19 @@ if TYPE_CHECKING:
     from softmargin.constraints.cycles import find_cycles
     from softmargin.diagnostics.conflicts import find_conflict
     from softmargin.diagnostics.verify import verify
+    from softmargin.estimators.bayes import BayesianLinearRegression
     from softmargin.estimators.classifier import SoftMarginClassifier
+    from softmargin.estimators.preference import PreferencePosterior
     from softmargin.estimators.ranker import SoftMarginRanker
     from softmargin.models.files import load, save
     from softmargin.solvers.certificate import Certificate
     from softmargin.solvers.conflict import InfeasibleError
 
 __all__ = [
+    "BayesianLinearRegression",
     "Certificate",
     "InfeasibleError",
+    "PreferencePosterior",
     "SoftMarginClassifier",
     "SoftMarginRanker",
     "find_conflict",
@@ -39,8 +43,10 @@ __version__ = "0.1.0"
 
 # scikit-learn and Numba take a second to import; a name is fetched when it is first asked for.
 _HOME = {
+    "BayesianLinearRegression": "softmargin.estimators.bayes",
     "Certificate": "softmargin.solvers.certificate",
     "InfeasibleError": "softmargin.solvers.conflict",
+    "PreferencePosterior": "softmargin.estimators.preference",
     "SoftMarginClassifier": "softmargin.estimators.classifier",
     "SoftMarginRanker": "softmargin.estimators.ranker",
     "find_conflict": "softmargin.diagnostics.conflicts",
@@ -51,7 +57,6 @@ _HOME = {
 }
 # softmargin.data.read_svmlight works without an import of its own.
 _MODULES = frozenset(("data", "metrics", "models", "report"))
-_LATER = frozenset(("BayesianLinearRegression", "PreferencePosterior"))
 
 
 def __getattr__(name: str) -> Any:
@@ -59,9 +64,6 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_HOME[name]), name)
     if name in _MODULES:
         return import_module(f"softmargin.{name}")
-    if name in _LATER:
-        message = f"softmargin.{name} comes with a later version; this is {__version__}"
-        raise AttributeError(message)
     message = f"module 'softmargin' has no attribute {name!r}"
     raise AttributeError(message)
 

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from softmargin import SoftMarginClassifier, SoftMarginRanker
+from softmargin import BayesianLinearRegression, SoftMarginClassifier, SoftMarginRanker
 
 # None without an intercept: one check asks for nearly all points of a cloud around the origin to fall on one side of
 # the boundary, which no line through the origin does.
@@ -15,14 +15,22 @@ CONFIGURATIONS = [
     SoftMarginClassifier(lam=0.01, schedule="adaptive", average="mean"),
     SoftMarginRanker(),
     SoftMarginRanker(loss="squared_hinge", C=0.1),
+    BayesianLinearRegression(),
+    BayesianLinearRegression(0.1, noise=0.5, fit_intercept=False),
+    BayesianLinearRegression(noise="rows"),
+    BayesianLinearRegression(noise="loglinear"),
+    BayesianLinearRegression(likelihood="student_t"),
+    BayesianLinearRegression(evidence=True),
 ]
 SHUFFLING = [
     SoftMarginClassifier(solver="online", lam=1.0, tol=0.05, random_state=0),
     SoftMarginClassifier(solver="online", C=0.01, tol=0.05, multiclass="sum", random_state=0),
     SoftMarginRanker(solver="online", C=0.01, tol=0.05, loss="squared_hinge", random_state=0),
+    BayesianLinearRegression(forgetting=0.9),
 ]
-# Shuffled passes over weighted rows and over repeated rows meet in the limit, not to seven digits.  What holds for
-# them is in test_weighting.py.
+# Shuffled passes over weighted rows and over repeated rows meet in the limit, not to seven digits; what is forgotten
+# depends on the order, which these checks shuffle too.  What holds for them is in test_weighting.py and, of forgetting,
+# in tests/regression/test_streams.py.
 EXACT_ONLY = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 ASKED_OF_PASSES = [
     pytest.param(model, check, id=f"{model.__class__.__name__}-{check.func.__name__}")

@@ -19,6 +19,8 @@ PAGES = [
     "docs/report.md",
     "docs/models.md",
     "docs/tables.md",
+    "docs/regression.md",
+    "docs/questions.md",
 ]
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d*)?(?:e[-+]?\d+)?")

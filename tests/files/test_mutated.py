@@ -1,7 +1,6 @@
 """A thousand spoiled files: the quick reader and the slow one read the same, or refuse with the same sentence."""
 
 import os
-from collections import deque
 
 import numpy as np
 import pytest
@@ -55,7 +54,7 @@ def outcome(read):
 
 def streamed(path, size, threads, **options):
     """The blocks of a file, put together."""
-    whole = joined(deque(blocks(path, size=size, threads=threads, **options)))
+    whole = joined(blocks(path, size=size, threads=threads, **options))
     return whole.matrix(options.get("n_features")), whole.y, whole.qid
 
 

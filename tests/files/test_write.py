@@ -1,5 +1,7 @@
 """What is written is read back to the last bit, and a file is there whole or as it was before."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +16,8 @@ from softmargin.data.atomic import replacing
 
 pytestmark = pytest.mark.nojit
 
+SOAK = bool(os.environ.get("SOFTMARGIN_SOAK"))
+MANY = 200_000 if SOAK else 300
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
@@ -52,6 +56,29 @@ def test_numbers_are_short(path):
     assert path.read_text() == "2 qid:7 1:1 2:-3 3:0.1 4:1000000000000000 5:1e+16 6:1e+300\n"
     write_svmlight(path, sparse.csr_matrix(([-0.0, 0.0], [0, 1], [0, 2, 2])), [-0.0, 1])
     assert path.read_text() == "-0.0 1:-0.0 2:0\n1\n"
+
+
+def shown(value):
+    """The shortest text of a number: Python's, without the point of a whole one."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e16 and repr(value) != "-0.0" else repr(value)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_digits_are_those_of_python(path, seed):
+    """Of random bits, subnormals, powers of two and ten, short decimals and whole numbers."""
+    rng = np.random.default_rng(None if SOAK else seed)
+    bits = rng.integers(0, 0x7FF0000000000000, MANY, dtype=np.uint64) | rng.integers(0, 2, MANY, dtype=np.uint64) << 63
+    kinds = [
+        bits.view(float),
+        (bits & np.uint64(2**52 - 1)).view(float),
+        2.0 ** rng.integers(-1074, 1024, MANY),
+        10.0 ** rng.integers(-323, 309, MANY),
+        np.round(rng.normal(size=MANY) * 10.0 ** rng.integers(-6, 6, MANY), 3),
+        rng.integers(-(10**17), 10**17, MANY) // 10 ** rng.integers(0, 17, MANY) * 1.0,
+    ]
+    values = np.concatenate([*kinds, [0.0, -0.0, 5e-324, np.finfo(float).max, 1e-4, 9.5e-5, 1e15, 1e16, 1e17, 1e23]])
+    write_svmlight(path, sparse.csr_matrix((values, np.zeros(values.size, int), np.arange(values.size + 1))), values)
+    assert path.read_text().splitlines() == [f"{shown(value)} 1:{shown(value)}" for value in values.tolist()]
 
 
 def test_parts_change_nothing(path, monkeypatch):

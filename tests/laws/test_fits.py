@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_info
 
 import comparator
 from awkward import small
@@ -256,3 +257,14 @@ def test_rows_of_zeros_hold_nobody_up(form, loss, solver):
     lost = rivals * np.sum(~whole)
     assert model.certificate_.converged
     assert model.certificate_.primal == pytest.approx(without.certificate_.primal + lost, rel=1e-7)
+
+
+def test_blas_gets_its_threads_back():
+    """However many fits ran at once, and in whichever threads, BLAS has as many threads after as before."""
+    before = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+    threads = [threading.Thread(target=fitted, args=("labels",), kwargs={"seed": seed}) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"] == before

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import softmargin
 from cases import comparisons, stream
 from refusal import refused
-from saved import classifiers, equal, learned, rankers, streams
+from saved import believed, classifiers, equal, learned, preferences, rankers, regressions, streams
 from softmargin import SoftMarginClassifier, SoftMarginRanker, find_conflict, load, save, verify
 
 X = np.random.default_rng(9).normal(size=(40, 6))
@@ -50,6 +50,20 @@ def test_a_loaded_stream_goes_on_as_if_nothing_had_happened(tmp_path):
             assert twin.coef_.tobytes() == model.coef_.tobytes(), name
             assert equal(learned(twin), learned(model)), name
             assert str(twin.regret_) == str(model.regret_)
+
+
+@pytest.mark.parametrize("models", [regressions, preferences])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # few rows: what is told is told twice
+def test_a_loaded_belief_is_the_saved_one_and_goes_on(models, tmp_path):
+    """Means, precisions, predictions, answers and questions are equal to the last bit, now and after more of them."""
+    for name, model, go_on in models():
+        twin = again(model, tmp_path)
+        assert type(twin) is type(model)
+        for _ in range(3):
+            assert equal(believed(twin), believed(model)), name
+            go_on(model)
+            go_on(twin)
+        assert equal(believed(again(twin, tmp_path)), believed(model)), name
 
 
 def test_a_long_stream_keeps_its_thinned_trace(tmp_path):
@@ -139,5 +153,8 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
 def test_the_package_offers_both_at_once():
     """`softmargin.load` and `softmargin.save` are there, and neither is imported before it is asked for."""
     assert {"load", "save"} <= {*dir(softmargin)}
-    code = "import sys, softmargin; assert not any('models' in name for name in sys.modules); softmargin.load"
+    code = (
+        "import sys, softmargin; assert not any('models' in name for name in sys.modules); softmargin.load; "
+        "assert 'pyarrow' not in sys.modules"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603  our own code

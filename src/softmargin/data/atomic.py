@@ -11,8 +11,11 @@ from typing import BinaryIO
 
 @contextlib.contextmanager
 def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
-    """A file beside ``path`` to write to, which takes its name at the end, once it is on the disk; or goes away."""
-    path = Path(path)
+    """A file beside ``path`` to write to, which takes its name at the end, once it is on the disk; or goes away.
+
+    Through a link it is the file that the link leads to.
+    """
+    path = Path(os.path.realpath(path))
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder")
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
@@ -25,3 +28,14 @@ def replacing(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+    _keep_name(path.parent)
+
+
+def _keep_name(folder: Path) -> None:
+    """The new name is on the disk too, where the system lets folders be opened."""
+    with contextlib.suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

@@ -1,16 +1,17 @@
 """Some rows at a time: what a stream learns from, and what a cache keeps."""
 
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from softmargin.data.threads import cores, in_order
 from softmargin.kernels.rows import SparseRows
 
 if TYPE_CHECKING:
     from scipy import sparse
+
+
+MOST_AT_FIRST = 1 << 27  # numbers that room is made for before they have been seen
 
 
 class Place(NamedTuple):
@@ -58,31 +59,29 @@ def canonical(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns
     return X
 
 
-def joined(parts: deque[Block]) -> Block:
-    """One block out of many, on all cores; each part is let go as soon as it is copied."""
-    last = parts[-1]
-    values, rows = sum(part.data.size for part in parts), sum(part.y.size for part in parts)
-    data, indices, indptr = np.empty(values), np.empty(values, dtype=np.int32), np.zeros(rows + 1, dtype=np.int64)
-    y, qid = np.empty(rows), None if last.qid is None else np.empty(rows, dtype=np.int64)
+def joined(parts: Iterable[Block], size: int = 0) -> Block:
+    """One block out of many; each is let go as soon as it is copied, and its memory serves for the next.
 
-    def copy(part: tuple[int, int, Block]) -> None:
-        row, value, block = part
-        its_rows, its_values = slice(row, row + block.y.size), slice(value, value + block.data.size)
-        data[its_values], indices[its_values], y[its_rows] = block.data, block.indices, block.y
-        indptr[row + 1 : row + 1 + block.y.size] = block.indptr[1:] + value
-        if qid is not None and block.qid is not None:
-            qid[its_rows] = block.qid
-
-    columns = max(part.columns for part in parts)
-    for _ in in_order(copy, _places(parts), cores()):
-        pass
-    return Block(data, indices, indptr, y, qid, columns, last.after)
-
-
-def _places(parts: deque[Block]) -> Iterator[tuple[int, int, Block]]:
-    """Each block, and how many rows and values come before it."""
-    row = value = 0
-    while parts:
-        part = parts.popleft()
-        yield row, value, part
-        row, value = row + part.y.size, value + part.data.size
+    ``size`` is that of the file, from which the first block tells how many rows and values there may be.
+    """
+    whole: dict[str, np.ndarray] = {}
+    rows = values = columns = 0
+    after = Place()
+    for part in parts:
+        arrays = {"data": part.data, "indices": part.indices, "ends": part.indptr[1:] + values, "y": part.y}
+        if part.qid is not None:
+            arrays["qid"] = part.qid
+        for name, array in arrays.items():
+            begin = values if name in ("data", "indices") else rows
+            if name not in whole:
+                share = min(1.02 * size / max(1, part.after.byte), MOST_AT_FIRST / max(1, array.size))
+                whole[name] = np.empty(max(array.size, int(array.size * share)), dtype=array.dtype)
+            if begin + array.size > whole[name].size:  # larger in place, as far as the system can
+                whole[name].resize(int(1.3 * (begin + array.size)), refcheck=False)
+            whole[name][begin : begin + array.size] = array
+        rows, values = rows + part.y.size, values + part.data.size
+        columns, after = max(columns, part.columns), part.after
+    for name, array in whole.items():
+        array.resize(values if name in ("data", "indices") else rows, refcheck=False)
+    indptr = np.concatenate((np.zeros(1, dtype=np.int64), whole["ends"]))
+    return Block(whole["data"], whole["indices"], indptr, whole["y"], whole.get("qid"), columns, after)

@@ -13,7 +13,6 @@ import json
 import os
 import struct
 import zlib
-from collections import deque
 from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from os import PathLike
@@ -27,6 +26,7 @@ from softmargin.data.block import Block, Place, canonical, joined
 from softmargin.data.careful import LARGEST_INDEX
 from softmargin.data.groups import SeenGroups
 from softmargin.data.svmlight import checked_columns, text_blocks
+from softmargin.data.texts import size_of
 from softmargin.data.threads import cores, in_order
 from softmargin.kernels.checks import first_bad_stored
 
@@ -63,7 +63,9 @@ class _Head(NamedTuple):
 
 
 def is_cache(path: str | PathLike[str]) -> bool:
-    """Whether the file begins like a block cache."""
+    """Whether the file begins like a block cache; a pipe never does, for what is read of it is gone."""
+    if not Path(path).is_file():
+        return False
     with Path(path).open("rb") as stream:
         return stream.read(len(MAGIC)) == MAGIC
 
@@ -97,7 +99,7 @@ def read_cache(
     path: str | PathLike[str], *, n_features: int | None = None
 ) -> "tuple[sparse.csr_matrix, np.ndarray, np.ndarray | None]":
     """Rows, labels and groups of a block cache, as ``read_svmlight`` gives them for the text it was made of."""
-    whole = joined(deque(cache_blocks(path, n_features=n_features, threads=cores())))
+    whole = joined(cache_blocks(path, n_features=n_features, threads=cores()), size_of(path))
     X = canonical(whole.data, whole.indices, whole.indptr, n_features or whole.columns)
     return X, whole.y, whole.qid
 

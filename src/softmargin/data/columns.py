@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from softmargin.data.tables import Table, named
+if TYPE_CHECKING:  # a model that is loaded has columns, and no need of pyarrow
+    from softmargin.data.tables import Table
 
+SHOWN = 60  # characters of a name or a value in a sentence
 MOST_WORDS = 1000  # of a column: with more, it is a name and not a property
 LARGEST_SPREAD = 1e150  # squares of such numbers overflow
 
@@ -28,18 +28,17 @@ class Column:
         """Of the features."""
         return [self.name] if self.words is None else [f"{self.name}={word}" for word in self.words]
 
-    def of(self, table: Table) -> np.ndarray:
+    def of(self, table: "Table") -> np.ndarray:
         """The features of every row of a table."""
         table.need(self.name, "which the features are made of")
         if self.words is None:
             numbers = table.numbers(self.name)[:, None]
             return numbers if self.middle == 0.0 and self.spread == 1.0 else (numbers - self.middle) / self.spread
-        values = table.words(self.name)
-        places = np.asarray(pc.fill_null(pc.index_in(values, pa.array(self.words, pa.string())), -1))
+        places = table.places(self.name, self.words)
         if (places < 0).any():
             row = int(np.argmax(places < 0))
             known = f"is none of the words that are known: {named(self.words)}"
-            table.refuse(row, self.name, values[row].as_py(), known)
+            table.refuse(row, self.name, table.value(row, self.name), known)
         return (places[:, None] == np.arange(len(self.words))).astype(np.float64)
 
 
@@ -54,12 +53,12 @@ class Columns:
         """Of the features, in their order: a number has the name of its column, a word ``column=word``."""
         return [name for column in self.columns for name in column.names]
 
-    def of(self, table: Table) -> np.ndarray:
+    def of(self, table: "Table") -> np.ndarray:
         """The features of every row of a table, which may have its columns in another order, and others too."""
         return np.ascontiguousarray(np.hstack([column.of(table) for column in self.columns]))
 
     @classmethod
-    def learned(cls, table: Table, skipped: Iterable[str], words: Iterable[str], *, standardise: bool) -> "Columns":
+    def learned(cls, table: "Table", skipped: Iterable[str], words: Iterable[str], *, standardise: bool) -> "Columns":
         """From all columns that are not skipped; those of ``words`` hold words, whatever they look like."""
         left = [name for name in table.columns if name not in {*skipped}]
         if not left:
@@ -80,20 +79,20 @@ class Columns:
         return found
 
 
-def _column(table: Table, name: str, *, standardise: bool, words: bool) -> Column:
-    values = table.whole(name)
+def _column(table: "Table", name: str, *, standardise: bool, words: bool) -> Column:
+    table.whole(name)
     numeric = None if words else table.numeric(name)
     if numeric is None or not numeric.any():
-        different = sorted(pc.unique(table.words(name)).to_pylist())
+        different = table.different(name)
         if len(different) > MOST_WORDS:
-            row = len(values) - 1
+            row = len(table) - 1
             why = f"is one of {len(different)} different words, and at most {MOST_WORDS} become features"
-            table.refuse(row, name, values[row].as_py(), why)
+            table.refuse(row, name, table.value(row, name), why)
         return Column(name, tuple(different))
     if not numeric.all():
         row, other = int(np.argmin(numeric)), int(np.argmax(numeric))
         hint = f"{table.where(other)} has one: words={[name]} makes words of them all"
-        table.refuse(row, name, values[row].as_py(), f"is not a finite decimal number, and {hint}")
+        table.refuse(row, name, table.value(row, name), f"is not a finite decimal number, and {hint}")
     numbers = table.numbers(name)
     if not standardise:
         return Column(name)
@@ -110,3 +109,9 @@ def _column(table: Table, name: str, *, standardise: bool, words: bool) -> Colum
 def read_words(words: Any) -> tuple[str, ...]:
     """Names of columns, from one or several."""
     return (words,) if isinstance(words, str) else tuple(words)
+
+
+def named(names: Iterable[str]) -> str:
+    """A list of names for a sentence, not longer than a sentence."""
+    shown = [repr(name if len(name) <= SHOWN else name[:SHOWN] + "...") for name in names]
+    return ", ".join([*shown[:10], f"and {len(shown) - 10} more"] if len(shown) > 10 else shown)

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from softmargin.data.columns import Columns, read_words
-from softmargin.data.tables import Source, Table, named, read_table
+from softmargin.data.columns import Columns, named, read_words
+from softmargin.data.tables import Source, Table, read_table
 
 LARGEST = 1e25  # of a weight or a margin, as constraints take them
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -229,11 +229,10 @@ def _known(ids: Iterable[Any]) -> pa.Array:
 
 
 def _places(table: Table, column: str, known: pa.Array) -> np.ndarray:
-    values = table.words(column)
-    places = np.asarray(pc.fill_null(pc.index_in(values, known), -1)).astype(np.int64)
+    places = table.places(column, known)
     if (places < 0).any():
         row = int(np.argmax(places < 0))
-        value = values[row].as_py()
+        value = str(table.value(row, column))
         near = f", but {value.strip()!r} is" if value.strip() != value and value.strip() in known.to_pylist() else ""
         table.refuse(row, column, value, f"is not the id of any of the {len(known)} items{near}")
     return places
@@ -245,7 +244,7 @@ def _size(table: Table, column: str) -> np.ndarray:
     if bad.any():
         row = int(np.argmax(bad))
         why = f"is not a {column}, which is 0 or more, and at most {LARGEST:g}"
-        table.refuse(row, column, table.columns[column][row].as_py(), why)
+        table.refuse(row, column, table.value(row, column), why)
     return numbers
 
 

@@ -18,7 +18,7 @@ def blocks(
 ) -> Iterator[Block]:
     """The rows of a file in order, some at a time, in memory that does not grow with the file.
 
-    While one block is used the next is read, by as many ``threads``.
+    The rows of a group are in one block.  While one block is used the next is read, by as many ``threads``.
 
     Parameters
     ----------
@@ -30,7 +30,8 @@ def blocks(
         ``block.after`` of an earlier run: its successor comes first, with the rows that it had then.
         Groups before this place are not known, and are not looked for.
     size : int
-        Bytes of text in a block; a longer line is a block of its own.  The blocks of a cache are as they were written.
+        Bytes of text in a block; twice, four times... where a line or a group is longer.
+        The blocks of a cache are as they were written.
     threads : int
         1 leaves the other cores to who uses the blocks.
 

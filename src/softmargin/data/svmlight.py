@@ -6,7 +6,6 @@ Windows of whole lines are read by a kernel, one a core; what it cannot read is 
 
 import operator
 import re
-from collections import deque
 from collections.abc import Iterator
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
@@ -16,7 +15,7 @@ import numpy as np
 from softmargin.data.block import Block, Place, canonical, joined
 from softmargin.data.careful import LARGEST_INDEX, NUMBER, Before, CarefulLine
 from softmargin.data.groups import SeenGroups
-from softmargin.data.texts import UnreadableError, Window, windows
+from softmargin.data.texts import UnreadableError, Window, size_of, windows
 from softmargin.data.threads import cores, in_order
 from softmargin.kernels.lines import NOT_SHORT, Found, Room, count_tokens, read_lines
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 WINDOW = 1 << 22  # bytes of text that one thread reads at a time
-STREAM_WINDOW = 1 << 23
+STREAM_WINDOW = 1 << 21
 _NUMBER = re.compile(NUMBER)
 
 
@@ -57,8 +56,7 @@ def read_svmlight(
         Where the file cannot be opened.
     """
     columns = checked_columns(n_features)
-    parts = deque(_blocks(path, columns, Place(), WINDOW, cores()))
-    whole = joined(parts)
+    whole = joined(_blocks(path, columns, Place(), WINDOW, cores()), size_of(path))
     return canonical(whole.data, whole.indices, whole.indptr, columns or whole.columns), whole.y, whole.qid
 
 
@@ -70,15 +68,18 @@ def text_blocks(
     size: int = STREAM_WINDOW,
     threads: int = 1,
 ) -> Iterator[Block]:
-    """The rows of a file in order, some at a time, in memory that does not grow with the file."""
-    yield from _blocks(path, checked_columns(n_features), start or Place(), size, threads)
+    """The rows of a file in order, some at a time, and a group at once; memory does not grow with the file."""
+    yield from _blocks(path, checked_columns(n_features), start or Place(), size, threads, grouped=True)
 
 
-def _blocks(path: str | PathLike[str], columns: int | None, start: Place, size: int, threads: int) -> Iterator[Block]:
+def _blocks(
+    path: str | PathLike[str], columns: int | None, start: Place, size: int, threads: int, *, grouped: bool = False
+) -> Iterator[Block]:
     limit = columns or LARGEST_INDEX
     so_far = _SoFar(path, limit, start)
     try:
-        for parsed in in_order(lambda window: _parse(window, limit), windows(path, size, start.byte), threads):
+        texts = windows(path, size, start.byte, grouped=grouped)
+        for parsed in in_order(lambda window: _parse(window, limit), texts, threads):
             block = so_far.accept(parsed)
             if block.y.size:
                 yield block
@@ -111,7 +112,10 @@ def _parse(window: Window, limit: int) -> _Parsed:
 
 
 def _ask_python(window: Window, room: Room, found: Found) -> Found:
-    """Numbers of more than 19 digits that lie at the middle of two float64s, as near as 19 digits can tell."""
+    """Numbers of more than 19 digits that lie at the middle of two float64s, as near as 19 digits can tell.
+
+    One of them may be too large: its line is then the first that is wrong.
+    """
     for row, place, begin in room.hard[: found.hard].tolist():
         value = float(cast("re.Match[bytes]", _NUMBER.match(memoryview(cast("Any", window.text)), begin))[0])
         if not np.isfinite(value):

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from softmargin.data.columns import SHOWN, named
 from softmargin.data.delimited import line_of, read_delimited
 
 LARGEST_TABLE = 2**34  # bytes of the numbers of a table, so that a small file cannot unfold into a whole machine
-SHOWN = 60  # characters of a refused token
 NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 
 Source = Any  # a path, or a data frame of pandas, polars or pyarrow
@@ -68,6 +68,10 @@ class Table:
             self.refuse_missing(int(np.argmax(missing)), column)
         return self.columns[column]
 
+    def value(self, row: int, column: str) -> Any:
+        """As Python has it."""
+        return self.columns[column][row].as_py()
+
     # ------------------------------------------------------------------------------- what values mean
 
     def numeric(self, column: str) -> np.ndarray | None:
@@ -96,11 +100,11 @@ class Table:
         values, right = self.columns[column], self.numeric(column)
         if right is None or not right.all():
             row = 0 if right is None else int(np.argmin(right))
-            self.refuse(row, column, values[row].as_py(), "is not a finite decimal number")
+            self.refuse(row, column, self.value(row, column), "is not a finite decimal number")
         numbers = _as_numpy(pc.cast(values, pa.float64(), safe=False))
         row = int(np.argmin(np.isfinite(numbers)))
         why = "is too large for a float64" if self.texts else "is not a finite number"
-        self.refuse(row, column, values[row].as_py(), why)
+        self.refuse(row, column, self.value(row, column), why)
 
     def _cast(self, column: str) -> np.ndarray | None:
         """The column as float64, where all of it is finite; worked out once."""
@@ -120,14 +124,17 @@ class Table:
         if pa.types.is_string(kind):
             return values
         if not pa.types.is_integer(kind) and not pa.types.is_boolean(kind):
-            self.refuse(0, column, values[0].as_py(), f"is a {kind}, where texts or whole numbers are read")
+            self.refuse(0, column, self.value(0, column), f"is a {kind}, where texts or whole numbers are read")
         return pc.cast(values, pa.string())
 
+    def different(self, column: str) -> list[str]:
+        """The different words of the column, in order."""
+        return sorted(pc.unique(self.words(column)).to_pylist())
 
-def named(names: Any) -> str:
-    """A list of names for a sentence, not longer than a sentence."""
-    names = [repr(name if len(name) <= SHOWN else name[:SHOWN] + "...") for name in names]
-    return ", ".join([*names[:10], f"and {len(names) - 10} more"] if len(names) > 10 else names)
+    def places(self, column: str, names: Any) -> np.ndarray:
+        """The place of each word of the column among the names, -1 where it is none of them."""
+        known = names if isinstance(names, pa.Array) else pa.array(names, pa.string())
+        return np.asarray(pc.fill_null(pc.index_in(self.words(column), known), -1)).astype(np.int64)
 
 
 def _as_numpy(values: Any) -> np.ndarray:

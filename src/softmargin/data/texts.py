@@ -5,6 +5,7 @@ A file that is mapped kills the process when somebody cuts it short meanwhile; a
 
 import io
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -22,8 +23,11 @@ _LONGEST_MAGIC = 6
 # A KB of gzip holds a MB at most, one of xz 7 MB, one of zstd 32 MB: no small file can fill the memory at once.
 _PIECE = 1 << 10
 _XZ_MEMORY = 1 << 28  # of a dictionary; the greatest that `xz -9` makes is a quarter of it
-LONGEST_LINE = 1 << 30  # that is read; 10 KB of zstd can hold one that fills any memory
-_ENOUGH = 1 << 16  # bytes that are decompressed before the window is looked at again
+LONGEST = 1 << 30  # line, or group; a few KB of zstd can hold one that fills any memory
+_ENOUGH = 1 << 16  # bytes that are thrown away at once, where compressed text is not read from its beginning
+# Label, and group if there is one; lines that are blank or comments, or begin with neither, do not match.
+_ROW = re.compile(rb"[ \t]*+[^ \t\r\n#]++(?:[ \t]++qid:(\d{1,19}+))?+")
+_LINE = re.compile(rb"[^\n]*\n")
 _BOM, _NEWLINE = b"\xef\xbb\xbf", 10
 
 
@@ -39,16 +43,22 @@ class Window(NamedTuple):
     skipped: int  # bytes of the mark before it
 
 
-def windows(path: str | PathLike[str], size: int, start: int = 0) -> Iterator[Window]:
-    """The text from byte ``start`` on, in windows of about ``size``, or of one line where that is longer.
+def windows(path: str | PathLike[str], size: int, start: int = 0, *, grouped: bool = False) -> Iterator[Window]:
+    """The text from byte ``start`` on, in windows of at most ``size``, or twice, four times... where a line is longer.
 
     Without a byte order mark; with an end of the last line, if it has none.
+    With ``grouped`` the rows of a group, if rows name groups, are in one window.
     """
     with Path(path).open("rb") as raw:
         kind = _kind(raw.peek(_LONGEST_MAGIC)[:_LONGEST_MAGIC], path)
         stream = _Inflated(raw, *_inflater(kind, path)) if kind else raw
         _skip(stream, start)
-        yield from _cut(stream, size, begins=start == 0)
+        yield from _cut(stream, size, begins=start == 0, grouped=grouped)
+
+
+def size_of(path: str | PathLike[str]) -> int:
+    """Bytes of the file, as far as that can be known; of a pipe 0."""
+    return Path(path).stat().st_size
 
 
 def _kind(start: bytes, path: str | PathLike[str]) -> str:
@@ -61,36 +71,40 @@ def _kind(start: bytes, path: str | PathLike[str]) -> str:
 
 def _skip(stream: Any, count: int) -> None:
     if not isinstance(stream, _Inflated):
-        stream.seek(count)
+        if count:  # a pipe cannot seek, and is read from its beginning
+            stream.seek(count)
         return
     while count and (read := len(stream.read(min(count, _ENOUGH)) or b"")):
         count -= read
 
 
-def _cut(stream: Any, size: int, *, begins: bool) -> Iterator[Window]:
-    """As many lines as fit, or one that does not; so the next window depends on where it begins, and on nothing else.
-
-    ``carry``, which begins the next window, is shorter than ``size``.
-    """
-    carry, damage, last = b"", None, False
+def _cut(stream: Any, size: int, *, begins: bool, grouped: bool) -> Iterator[Window]:
+    """As many lines as fit, or what does not fit; a window depends on where it begins, and on nothing else."""
+    text, at, have = np.empty(0, dtype=np.uint8), 0, 0  # of the text, what is between `at` and `have` is known
+    damage, ended, last = None, False, False
     while not last:
-        text = np.empty(size + 1 + PADDING, dtype=np.uint8)
-        text[: len(carry)] = np.frombuffer(carry, dtype=np.uint8)
-        filled, damage = _fill(stream, text, len(carry), size)
-        last = filled < size
-        end = _behind_last_line(text, filled)
-        if not (end or last):
-            text, filled, damage = _rest_of_line(stream, text[:size], size)
-            end = _behind_first_line(text, filled)
-            last = not end  # what stands behind it, be it the end or a fault, is met again
-        if last and end < filled and damage is None:
-            text[filled] = _NEWLINE
-            end = filled = filled + 1
-        carry = text[end:filled].tobytes()
-        mark = len(_BOM) if begins and text[: len(_BOM)].tobytes() == _BOM else 0
+        length, end = size, 0
+        while not end and not last:
+            if have - at < length and not ended:
+                known, text = text[at:have], np.empty(length + 1 + PADDING, dtype=np.uint8)
+                text[: known.size] = known
+                at, (have, damage) = 0, _fill(stream, text, known.size, length)
+                ended = have < length
+            last = ended and have - at <= length
+            end = _behind_last_line(text[at : min(have, at + length)])
+            if grouped and not last:
+                end = last_group(text[at : at + end])
+            if not end and not last and length >= LONGEST:
+                raise UnreadableError(f"a line, or a group, that begins here does not end within {LONGEST} bytes")
+            length = min(2 * length, LONGEST)
+        if last and damage is None and end < have - at:
+            text[have] = _NEWLINE
+            end = have - at + 1
+        mark = len(_BOM) if begins and text[at : at + len(_BOM)].tobytes() == _BOM else 0
         if end:
             begins = False
-            yield Window(text[mark:], end - mark, mark)
+            yield Window(text[at + mark :], end - mark, mark)
+        at += end
     if damage is not None:
         raise damage
 
@@ -106,34 +120,42 @@ def _fill(stream: Any, text: np.ndarray, filled: int, wanted: int) -> tuple[int,
     return filled, None
 
 
-def _rest_of_line(stream: Any, begin: np.ndarray, size: int) -> tuple[np.ndarray, int, UnreadableError | None]:
-    """A line that is longer than a window, and less than a window behind it."""
-    pieces, damage, read = [begin], None, size
-    while damage is None and read == size and not (pieces[-1] == _NEWLINE).any():
-        if len(pieces) * size > LONGEST_LINE:
-            return begin, 0, UnreadableError(f"this line has more than {LONGEST_LINE} bytes")
-        piece = np.empty(size, dtype=np.uint8)
-        read, damage = _fill(stream, piece, 0, size)
-        pieces.append(piece)
-    pieces.append(np.empty(1 + PADDING, dtype=np.uint8))
-    text = np.concatenate(pieces)
-    return text, text.size - 1 - PADDING - (size - read), damage
-
-
-def _behind_first_line(text: np.ndarray, filled: int) -> int:
-    ends = np.flatnonzero(text[:filled] == _NEWLINE)
-    return int(ends[0]) + 1 if ends.size else 0
-
-
-def _behind_last_line(text: np.ndarray, filled: int) -> int:
+def _behind_last_line(text: np.ndarray) -> int:
     """Where the last end of a line is behind one; 0 where there is none."""
     length = 1 << 12
     while True:
-        begin = max(0, filled - length)
-        found = text[begin:filled].tobytes().rfind(b"\n")
+        begin = max(0, text.size - length)
+        found = text[begin:].tobytes().rfind(b"\n")
         if found >= 0 or begin == 0:
             return begin + found + 1
         length *= 8
+
+
+def last_group(lines: np.ndarray) -> int:
+    """Where the last group of these lines begins, or their end if the last row names none; 0 if there is no other.
+
+    A line that is wrong is nobody's: who reads it will say so.
+    """
+    end, length, group = lines.size, 1 << 12, None
+    begin_of_group = lines.size
+    while end:
+        begin = max(0, end - length)
+        if begin and (begin := begin + lines[begin:end].tobytes().find(b"\n") + 1) == end:
+            length *= 8
+            continue
+        for line in reversed(_LINE.findall(lines[begin:end].tobytes())):
+            row = _ROW.match(line)
+            if row is not None and group is None:
+                if row[1] is None:
+                    return lines.size
+                group = int(row[1])
+            elif row is not None and (row[1] is None or int(row[1]) != group):
+                return begin_of_group
+            end -= len(line)
+            if row is not None:
+                begin_of_group = end
+        length *= 2
+    return 0 if group is not None else lines.size
 
 
 class _Inflated(io.RawIOBase):

@@ -1,9 +1,8 @@
 """X, y, qid -> a file of `label [qid:N] index:value ...` that is read back to the last bit."""
 
 from collections.abc import Iterator
-from itertools import pairwise
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -11,9 +10,10 @@ from scipy import sparse
 from softmargin.data.atomic import replacing
 from softmargin.data.careful import LARGEST_INDEX
 from softmargin.data.groups import SeenGroups
+from softmargin.data.threads import cores, in_order
+from softmargin.kernels.lines import LONGEST_HEAD, LONGEST_PAIR, write_lines
 
-_AT_ONCE = 200_000  # values that are strings at one time
-_WHOLE = 1e16  # whole numbers below are written as such; those beyond are shorter with an exponent
+_AT_ONCE = 100_000  # values that are text at one time, on each core
 
 
 def write_svmlight(path: str | PathLike[str], X: Any, y: Any, qid: Any = None) -> None:
@@ -43,38 +43,29 @@ def write_svmlight(path: str | PathLike[str], X: Any, y: Any, qid: Any = None) -
     y = _column(y, "y", rows).astype(np.float64)
     if not np.isfinite(y).all():
         raise ValueError(f"y has {y[~np.isfinite(y)][0]} at row {int(np.argmin(np.isfinite(y)))}, and is to be finite")
-    heads: Iterator[str] = map(str, _texts(y))
-    if qid is not None:
-        heads = (f"{label} qid:{group}" for label, group in zip(heads, _groups(qid, rows).tolist(), strict=True))
+    groups = np.empty(0, dtype=np.int64) if qid is None else _groups(qid, rows)
+    arrays = X.data, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
+
+    def lines(part: tuple[int, int]) -> np.ndarray:
+        first, last = part
+        values = int(arrays[2][last] - arrays[2][first])
+        text = np.empty(values * LONGEST_PAIR + (last - first) * LONGEST_HEAD, dtype=np.uint8)
+        with np.errstate(over="ignore"):  # the lower halves of products, which NumPy tells of where there is no JIT
+            return text[: int(write_lines(first, last, arrays, y, groups, text))]
+
     with replacing(path) as stream:
-        for lines in _lines(X, heads):
-            stream.write(lines.encode())
+        for text in in_order(lines, _parts(arrays[2]), cores()):
+            stream.write(memoryview(cast("Any", text)))
 
 
-def _lines(X: sparse.csr_matrix, heads: Iterator[str]) -> Iterator[str]:
-    """Text of some rows after another."""
-    row, rows = 0, X.shape[0]
-    while row < rows:
-        begin = int(X.indptr[row])
-        end_row = max(row + 1, int(np.searchsorted(X.indptr, begin + _AT_ONCE, side="right")) - 1)
-        ends = X.indptr[row : end_row + 1].astype(np.int64) - begin
-        indices = (X.indices[begin : begin + ends[-1]].astype(np.int64) + 1).tolist()
-        pairs = [
-            f" {index}:{value}" for index, value in zip(indices, _texts(X.data[begin : begin + ends[-1]]), strict=True)
-        ]
-        yield "".join(f"{next(heads)}{''.join(pairs[start:stop])}\n" for start, stop in pairwise(ends.tolist()))
-        row = end_row
-
-
-def _texts(values: np.ndarray) -> list[Any]:
-    """What Python writes as the shortest number for each: itself, or the whole number that it is."""
-    texts = values.tolist()
-    whole = np.flatnonzero(
-        (values == np.rint(values)) & (np.abs(values) < _WHOLE) & ~((values == 0) & np.signbit(values))
-    )
-    for place, number in zip(whole.tolist(), values[whole].astype(np.int64).tolist(), strict=True):
-        texts[place] = number
-    return texts
+def _parts(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Ranges of rows that have about so many values each."""
+    first, rows = 0, indptr.size - 1
+    while first < rows:
+        last = int(np.searchsorted(indptr, indptr[first] + _AT_ONCE, side="right")) - 1
+        last = min(max(first + 1, last), first + _AT_ONCE, rows)
+        yield first, last
+        first = last
 
 
 def _matrix(X: Any) -> sparse.csr_matrix:

@@ -2,8 +2,8 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from softmargin.constraints.weights import LARGEST, WEIGHTINGS, Importance
 from softmargin.data.matrix import rows_of
 from softmargin.estimators._inputs import is_number, read_matrix, read_seed
+from softmargin.estimators._state import all_or_nothing
 from softmargin.kernels.constraints import Constraints
 from softmargin.kernels.rows import DenseRows, SparseRows
 from softmargin.schedules import steps_of
 from softmargin.solvers.certificate import Certificate
 from softmargin.solvers.choose import SOLVERS, Answer, Task
-from softmargin.solvers.interrupts import held_interrupts, stop_if_interrupted
+from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.online import OnlineRun, Plan, averaging_of
 from softmargin.solvers.regret import Regret
 
@@ -125,17 +126,8 @@ class SoftMarginModel(BaseEstimator):
         rows_of(X)
         return X
 
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Whatever goes wrong inside leaves the estimator as it was; Ctrl-C is for solvers (``held_interrupts``)."""
-        with held_interrupts():
-            before = dict(self.__dict__)
-            try:
-                yield
-            except BaseException:
-                self.__dict__.clear()
-                self.__dict__.update(before)
-                raise
+    def _all_or_nothing(self) -> AbstractContextManager[None]:
+        return all_or_nothing(self)
 
     # ------------------------------------------------------------------------------- what came out
 

@@ -20,12 +20,13 @@ from softmargin.kernels.memory import byte_at, trailing_zeros, word_at
 
 ZERO, ONE, TEN = np.uint64(0), np.uint64(1), np.uint64(10)
 FINE, ASK_PYTHON, MALFORMED, TOO_LARGE = 0, 1, 2, 3  # codes of what was read
-EXACT_WHOLE, EXACT_POWER = np.uint64(2**53), 22  # the largest factors that are float64s
+# Factors that are float64s; so is 2^53, but numbers of 16 digits should all go one way, which can be guessed.
+EXACT_WHOLE, EXACT_POWER = np.uint64(10**15), 22
 MOST_DIGITS = 19  # that any uint64 holds
 SMALLEST_POWER, LARGEST_POWER = -342, 308  # of ten; below is 0, and above is too large, whatever the 19 digits
 FAR = 10**16  # an exponent beyond this is not made larger: no file has as many digits to make up for it
 
-PLUS, MINUS, LETTER_E, POINT = 43, 45, 101, ord(".") - ord("0")
+BLANK, PLUS, MINUS, LETTER_E, POINT = 32, 43, 45, 101, ord(".") - ord("0")
 
 _DIGITS, _TEN_AND_MORE, _UPPER_HALVES = (np.uint64(int(byte * 8, 16)) for byte in ("30", "06", "F0"))
 _TENS_AND_ONES, _PAIRS = np.uint64(1 + (10 << 8)), np.uint64(0x00FF00FF00FF00FF)
@@ -237,9 +238,11 @@ def read_number(at):
 
     Something that is no part of a number, such as the end of the line, must follow somewhere.
     """
-    minus = byte_at(at) == MINUS
-    if minus or byte_at(at) == PLUS:
-        at += ONE
+    first = byte_at(at)
+    if byte_at(at + ONE) <= BLANK and 48 <= first <= 57:  # one digit: every value of many a file
+        return np.float64(first - 48), at + ONE, FINE
+    minus = first == MINUS
+    at += np.uint64(minus | (first == PLUS))  # no branch: signs cannot be guessed
     begin = at
     whole, at = read_digits(at, ZERO)
     digits, power = np.int64(at - begin), np.int64(0)

@@ -10,11 +10,14 @@ import numpy as np
 from numba import njit
 
 from softmargin.kernels.decimal import ASK_PYTHON, FINE, MOST_DIGITS, ONE, ZERO, read_digits, read_number
-from softmargin.kernels.memory import address_of, byte_at
+from softmargin.kernels.memory import address_of, byte_at, put_byte
+from softmargin.kernels.shortest import LONGEST, count_digits, put_digits, put_number
 
 TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
 TAB, NEWLINE, RETURN, SPACE, HASH, COLON = b"\t\n\r #:"
 NOT_SHORT = 20  # digits, at least, of a number that Python is asked about
+LONGEST_PAIR, LONGEST_HEAD = LONGEST + 12, LONGEST + 25  # bytes: " 2147483647:" and a value; label, " qid:", 19 digits
+QID = np.frombuffer(b" qid:", dtype=np.uint8)
 QID_LIMIT = np.uint64(2**63)
 
 
@@ -152,3 +155,31 @@ def read_lines(text, size, limit, room):
             row += ONE
             largest = max(largest, last)
     return Found(row, place, lines, hard, stop - start, grouped, largest)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def write_lines(first, last, matrix, labels, qids, text):
+    """OUT ``text``: the lines of these rows; how many bytes they are.  ``qids`` is empty where there are no groups."""
+    data, indices, indptr = matrix
+    start = at = address_of(text)
+    for t in range(first, last):
+        at = put_number(at, labels[t])
+        if qids.size:
+            for k in range(5):
+                put_byte(at + np.uint64(k), QID[k])
+            at = _put_whole(at + np.uint64(5), np.uint64(qids[t]))
+        for k in range(indptr[t], indptr[t + 1]):
+            put_byte(at, SPACE)
+            at = _put_whole(at + ONE, np.uint64(indices[k]) + ONE)
+            put_byte(at, COLON)
+            at = put_number(at + ONE, data[k])
+        put_byte(at, NEWLINE)
+        at += ONE
+    return at - start
+
+
+@njit(error_model="numpy")
+def _put_whole(at, whole):
+    count = count_digits(whole)
+    put_digits(at, whole, count)
+    return at + np.uint64(count)

@@ -1,4 +1,4 @@
-"""Bytes at an address, one or eight at a time.
+"""Bytes at an address.
 
 An address is a number: an array that a loop or a branch takes has its references counted each time, with two atomic
 instructions, and a function of a few bytes that is called with an array is ten times slower for it (measured).
@@ -34,6 +34,16 @@ _load_byte, _load_word = _loader(8), _loader(64)
 
 
 @intrinsic
+def _store_byte(_typing: Any, address: Any, byte: Any) -> Any:
+    def codegen(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        place = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+        builder.store(builder.trunc(arguments[1], ir.IntType(8)), place, align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.uint64, types.int64), codegen
+
+
+@intrinsic
 def _trailing_zeros(_typing: Any, number: Any) -> Any:
     def codegen(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.IntType(1)(0))
@@ -54,6 +64,11 @@ def byte_at(address: Any) -> Any:
 def word_at(address: Any) -> Any:
     """Eight bytes, the first one the least."""
     return np.uint64(int.from_bytes(ctypes.string_at(int(address), 8), "little"))
+
+
+def put_byte(address: Any, byte: Any) -> None:
+    """Write one byte, given as a signed number from 0 to 255."""
+    ctypes.c_uint8.from_address(int(address)).value = int(byte)
 
 
 def trailing_zeros(number: Any) -> Any:
@@ -82,6 +97,14 @@ def _byte(address):
 def _word(address):
     def emit(address):
         return _load_word(address)
+
+    return emit
+
+
+@overload(put_byte)
+def _put(address, byte):
+    def emit(address, byte):
+        _store_byte(address, byte)  # type: ignore[call-arg]
 
     return emit
 

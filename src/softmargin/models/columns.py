@@ -41,3 +41,7 @@ def check_columns(columns: Any, model: Any) -> None:
     if width != made:
         message = f"its columns make {made} features and the model has learned {width or 'none'}"
         raise UnknownValueError(message)
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and list(names) != columns.names:
+        message = "its columns make other features than those that the model has learned"
+        raise UnknownValueError(message)

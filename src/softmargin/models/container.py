@@ -8,18 +8,18 @@ against the size of the file before anything is made of them, then the hash, the
 
 import json
 import os
-import secrets
 import stat
 import struct
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from hashlib import sha256
 from math import prod
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
+
+from softmargin.data.atomic import replacing
 
 MAGIC, VERSION = b"\x93SOFTMARGIN\n", 1
 HEAD = struct.Struct("<12sIQ")
@@ -59,7 +59,7 @@ def write(path: Path_, header: dict[str, Any], arrays: Sequence[np.ndarray]) -> 
         refuse(path, f"is not written: a model file has at most {LARGEST_HEADER} bytes of names and settings,"
                      f" {MOST_ARRAYS} arrays and {LARGEST_FILE} bytes in all")  # fmt: skip
     head = HEAD.pack(MAGIC, VERSION, len(text))
-    with whole_file(path) as file:
+    with replacing(path) as file:
         file.write(head + bytes(START - HEAD.size) + text)
         digest = sha256(head + text)
         for array in views:
@@ -68,22 +68,6 @@ def write(path: Path_, header: dict[str, Any], arrays: Sequence[np.ndarray]) -> 
             file.write(block)
         file.seek(HEAD.size)
         file.write(digest.digest())
-
-
-@contextmanager
-def whole_file(path: Path_) -> Iterator[BinaryIO]:
-    """A file to write to, which takes the place of ``path`` at the end, once it is on the disk; or never."""
-    target = Path(os.path.realpath(path))  # through a link, the file that it leads to
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
-    try:
-        with partial.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
-    _sync_folder(target.parent)
 
 
 def _order(array: np.ndarray) -> str:
@@ -95,18 +79,6 @@ def _bytes_of(array: np.ndarray) -> Any:
     """The numbers in little-endian order of bytes."""
     flat = array.ravel(order="F" if _order(array) == "F" else "C")
     return flat.astype(flat.dtype.newbyteorder("<"), copy=False).view(np.uint8).data
-
-
-def _sync_folder(folder: Path) -> None:
-    """The new name is on the disk too, where the system can tell."""
-    try:
-        number = os.open(folder, os.O_RDONLY)
-    except OSError:  # a system whose folders cannot be opened
-        return
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 # ----------------------------------------------------------------------------------- reading

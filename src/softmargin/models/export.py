@@ -6,8 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from softmargin.models.container import Path_, whole_file
+from softmargin.data.atomic import replacing
+from softmargin.models.columns import check_columns
+from softmargin.models.container import Path_
 from softmargin.models.kinds import HOMES, kind_of
+from softmargin.models.values import UnknownValueError
 
 FORMATS = ("json", "c")
 
@@ -44,7 +47,7 @@ def export(model: Any, path: Path_, format: str = "json", *, name: str = "softma
         message = "model has weights that are not finite numbers: no program could compute with them"
         raise ValueError(message)
     text = header_of(told, identifier(name)) if format == "c" else json_of(model, told)
-    with whole_file(path) as file:
+    with replacing(path) as file:
         file.write(text.encode())
 
 
@@ -63,6 +66,11 @@ def linear_of(model: Any) -> Linear:
     features = [f"x{place}" for place in range(width)]
     middle, spread = np.zeros(width), np.ones(width)
     if columns is not None:
+        try:
+            check_columns(columns, model)
+        except UnknownValueError as error:
+            message = f"this {title} cannot be exported: {error}"
+            raise ValueError(message) from None
         features = columns.names
         middle = np.array([column.middle for column in columns.columns for _ in column.names])
         spread = np.array([column.spread for column in columns.columns for _ in column.names])

@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 HOMES = {
+    "BayesianLinearRegression": ("softmargin.estimators.bayes", "softmargin.models.bayesian"),
+    "PreferencePosterior": ("softmargin.estimators.preference", "softmargin.models.preference"),
     "SoftMarginClassifier": ("softmargin.estimators.classifier", "softmargin.models.soft_margin"),
     "SoftMarginRanker": ("softmargin.estimators.ranker", "softmargin.models.soft_margin"),
 }

@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import Any
 
@@ -55,22 +55,27 @@ def one_blas_thread() -> Iterator[None]:
     """
     with _fits.lock:
         if _fits.under_way == 0:
-            _fits.limit = _blas().limit(limits=1)
+            _fits.keeper.submit(_fits.limit).result()
         _fits.under_way += 1
     try:
         yield
     finally:
         with _fits.lock:
             _fits.under_way -= 1
-            if _fits.under_way == 0 and _fits.limit is not None:
-                _fits.limit.restore_original_limits()
+            if _fits.under_way == 0:
+                _fits.keeper.submit(_fits.limits.close).result()
 
 
 class _Fits:
-    """How many fits are under way in this process, and the limit they share."""
+    """How many fits are under way, and the thread that keeps BLAS to one: only who set a limit may lift it."""
 
     def __init__(self) -> None:
-        self.lock, self.under_way, self.limit = threading.Lock(), 0, None
+        self.lock, self.under_way, self.limits = threading.Lock(), 0, ExitStack()
+        self.keeper = ThreadPoolExecutor(1, thread_name_prefix="softmargin-blas")
+
+    def limit(self) -> None:
+        """In the thread of the keeper."""
+        self.limits.enter_context(_blas().limit(limits=1))
 
 
-_fits: Any = _Fits()
+_fits = _Fits()

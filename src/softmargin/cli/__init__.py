@@ -1,0 +1,1 @@
+"""The command line: the same library for people who would rather type a command."""

@@ -1,0 +1,5 @@
+"""``python -m softmargin.cli``."""
+
+from softmargin.cli.app import main
+
+main()

@@ -1,0 +1,1 @@
+"""From a log of answers to a belief about weights, and from the belief to the next question."""
