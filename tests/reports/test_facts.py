@@ -9,7 +9,7 @@ import pytest
 
 from cases import comparisons, stream
 from refusal import refused
-from softmargin import SoftMarginClassifier, SoftMarginRanker
+from softmargin import PreferencePosterior, SoftMarginClassifier, SoftMarginRanker
 from softmargin.constraints.graded import Grades
 from softmargin.estimators._statements import read_columns
 from softmargin.report import subject, write_report
@@ -171,6 +171,11 @@ def test_what_is_believed_stands_beside_what_is_proved(told):
     assert "believed, 95%" in found
     assert "4.05 to 5.95" in found
     assert "believed place, 95%" in found
+    real = PreferencePosterior(data.X)
+    real.answer_pairs(data.pairs)
+    row = real.weights(0.95)
+    found = told(ranker, data.X, data.pairs, posterior=real)
+    assert all(f"{number(low)} to {number(high)}" in found for low, high in zip(row.low, row.high, strict=True))
     posterior.weights = lambda _: SimpleNamespace(mean=middle[:5], low=middle, high=middle)
     refused(lambda: told(ranker, data.X, data.pairs, posterior=posterior), "posterior", "5 features", "6")
 

@@ -94,7 +94,8 @@ def slack(subject: Subject) -> Html:
     priced = ", each times its price" if told.uneven else ""
     text = (
         f"{number(lacking)} of {number(told.slack.size)} {told.what}s pay for slack, {number(total)} in all{priced}. "
-        f"{part}What stands first is what the rest disagrees with most: look for mistakes, or for a feature that is missing."
+        f"{part}What stands first is what the rest disagrees with most: look for mistakes, or for a feature that is "
+        "missing."
     )
     head = tag("p", text)
     heads = ["what was said", *(["predicted"] if subject.kind == "labels" else []), "margin", "slack"]
