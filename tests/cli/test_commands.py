@@ -259,8 +259,7 @@ def test_kill_9_leaves_a_whole_checkpoint(tmp_path):
     path = stream_file(tmp_path / "s.svm", 60_000)
     code = (
         "from softmargin.cli import learning\nlearning.CHECKPOINT_SECONDS = 0.0\n"
-        "from softmargin.data import stream\nimport functools\n"
-        "learning.blocks = functools.partial(stream.blocks, size=20_000)\n"
+        "learning.BLOCK = 20_000\n"
         "from softmargin.cli.app import main\nmain()\n"
     )
     words = [sys.executable, "-c", code, "learn", str(path), "--lam", "0.001", "--checkpoint", str(tmp_path / "c.sm")]

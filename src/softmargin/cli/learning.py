@@ -10,10 +10,12 @@ from typing import Any
 from softmargin.cli.speak import Speaker
 from softmargin.data import blocks
 from softmargin.data.block import Block
+from softmargin.data.threads import cores
 from softmargin.estimators.classifier import SoftMarginClassifier
 from softmargin.models import load, save
 
 CHECKPOINT_SECONDS = 10.0
+BLOCK = 8_000_000  # bytes of text: a few thousand rows, whose checks take longer than to learn from them
 
 
 @dataclass
@@ -54,7 +56,7 @@ def learn(
     first, done, saved, interrupted = course.rows, 0, monotonic(), False
     with told_on_the_way(speaker, stream) as tell:
         try:
-            for block in blocks(stream, n_features=columns):
+            for block in blocks(stream, n_features=columns, size=BLOCK, threads=cores()):
                 columns = block.columns if columns is None else columns
                 refuse_wider(block, columns, stream)
                 if done + block.y.size > first:
