@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from report import write
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from report import write
 from softmargin.data import blocks, read_cache, read_svmlight, write_cache, write_svmlight
 
 MEGABYTES = 140

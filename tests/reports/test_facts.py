@@ -9,7 +9,7 @@ import pytest
 
 from cases import comparisons, stream
 from refusal import refused
-from softmargin import SoftMarginClassifier, SoftMarginRanker
+from softmargin import PreferencePosterior, SoftMarginClassifier, SoftMarginRanker
 from softmargin.constraints.graded import Grades
 from softmargin.estimators._statements import read_columns
 from softmargin.report import subject, write_report
@@ -80,13 +80,15 @@ def test_places_of_intervals():
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("form", ["max", "sum", "ovr"])
 def test_the_objective_is_that_of_the_certificate(loss, form):
-    """Worked out from margins alone it agrees, wherever slack alone tells the loss; with weights nothing is said."""
+    """Worked out from margins alone it agrees, weights included, wherever slack alone tells the loss."""
     for classes in (2, 3):
         data = stream(3, classes=classes)
         for more in ({}, {"penalize_intercept": True}, {"C": None, "lam": 0.05}):
             options = {key: value for key, value in more.items() if value is not None}
-            model = SoftMarginClassifier(loss=loss, multiclass=form, **options).fit(data.X, data.label)
-            found = objective(subject.subject_of(model, data.X, data.label, None, None, None))
+            model = SoftMarginClassifier(loss=loss, multiclass=form, **options).fit(data.X, data.label, data.price)
+            found = objective(
+                subject.subject_of(model, data.X, subject.Given(data.label, sample_weight=data.price), None)
+            )
             if found is None:
                 assert (loss, classes) == ("squared_hinge", 3)
                 assert form != "max"
@@ -102,6 +104,17 @@ def test_other_data_are_told_from_those_of_the_certificate(told):
     assert "not the constraints of the certificate" in told(model, data.X[:50], data.label[:50])
     weighted = SoftMarginClassifier().fit(data.X, data.label, sample_weight=data.price)
     assert "not the constraints of the certificate" in told(weighted, data.X, data.label)
+    found = told(weighted, data.X, data.label, sample_weight=data.price)
+    assert "the objective is the same" in found
+    assert "each times its price" in found
+    data = comparisons(3)
+    for weighting in ("slack", "margin", "replicate"):
+        weight = np.ceil(data.price)
+        ranker = SoftMarginRanker(weighting=weighting).fit_pairs(data.X, data.pairs, weight, data.required)
+        found = told(ranker, data.X, data.pairs, weight=weight, margin=data.required)
+        assert "the objective is the same" in found
+    grades = np.arange(25) % 3
+    assert "the objective is the same" in told(SoftMarginRanker().fit(data.X, grades), data.X, grades)
 
 
 def test_the_verdict_is_that_of_the_certificate(told):
@@ -158,6 +171,11 @@ def test_what_is_believed_stands_beside_what_is_proved(told):
     assert "believed, 95%" in found
     assert "4.05 to 5.95" in found
     assert "believed place, 95%" in found
+    real = PreferencePosterior(data.X)
+    real.answer_pairs(data.pairs)
+    row = real.weights(0.95)
+    found = told(ranker, data.X, data.pairs, posterior=real)
+    assert all(f"{number(low)} to {number(high)}" in found for low, high in zip(row.low, row.high, strict=True))
     posterior.weights = lambda _: SimpleNamespace(mean=middle[:5], low=middle, high=middle)
     refused(lambda: told(ranker, data.X, data.pairs, posterior=posterior), "posterior", "5 features", "6")
 
@@ -178,6 +196,8 @@ def test_what_does_not_fit_together_is_refused_and_nothing_written(tmp_path):
     path = tmp_path / "report.html"
     refused(lambda: write_report(path, ranker, data.X, data.pairs, names=["one"]), "names holds 1", "25 rows")
     refused(lambda: write_report(path, ranker, data.X, data.pairs, pairs=data.pairs), "y and pairs")
+    refused(lambda: write_report(path, ranker, data.X, data.pairs, sample_weight=data.price), "sample_weight")
+    refused(lambda: write_report(path, ranker, data.X, data.pairs, weight=data.price[:3]), "weight")
     refused(lambda: write_report(path, ranker, data.X, data.pairs, qid=np.zeros(25)), "qid")
     refused(lambda: write_report(path, ranker, data.X, np.ones(25)), "no two different grades")
     refused(lambda: write_report(path, ranker, data.X[:3], data.pairs), "outside X")

@@ -19,13 +19,13 @@ def report(
     """Labels and grades are in the data; comparisons of its items are in a table of their own."""
     model = load(model_file)
     rows = rows_for(model, data)
-    told, posterior = rows.y, None
+    told, posterior, weight, margin = rows.y, None, None, None
     if comparisons is not None:
         if rows.ids is None:
             message = f"--comparisons goes with a table of items, and {data} is none"
             raise ValueError(message)
         found = read_comparisons(comparisons, list(rows.ids))
-        told = found.pairs
+        told, weight, margin = found.pairs, found.weight, found.margin
         X = np.column_stack([column.to_numpy() for column in rows.X.columns])
         if X.shape[1] <= MOST_BELIEVED:
             posterior = believed(X, found)
@@ -33,7 +33,10 @@ def report(
         message = f"{data} has neither labels nor grades: name the table of answers with --comparisons"
         raise ValueError(message)
     with working(speaker, "writing the page"):
-        write_report(out, model, rows.X, told, qid=rows.qid, names=rows.ids, title=title, posterior=posterior)
+        write_report(
+            out, model, rows.X, told, qid=rows.qid, weight=weight, margin=margin, names=rows.ids, title=title,
+            posterior=posterior,
+        )  # fmt: skip
     size = out.stat().st_size
     speaker.say(f"{out}: {size:,} bytes")
     speaker.tell(file=str(out), bytes=size)

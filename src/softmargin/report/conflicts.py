@@ -59,9 +59,12 @@ def cycles(subject: Subject, pairs: np.ndarray) -> Html:
         return joined(parts, note)
     drawn = [one_cycle(subject, cycle, looked) for cycle in found[:MOST_DRAWN]]
     groups = counted(len(found), "group")
-    some = f" The {MOST_DRAWN} shortest cycles are drawn." if len(found) > MOST_DRAWN else ""
-    them = "contradicts itself" if len(found) == 1 else "contradict themselves"
-    text = f"{groups} of items {them}. Of each, a shortest cycle.{some}"
+    them = "contradict themselves; these are shortest cycles, one of each."
+    if len(found) == 1:
+        them = "contradicts itself; this is a shortest cycle of it."
+    elif len(found) > MOST_DRAWN:
+        them = f"contradict themselves; of their shortest cycles, the {MOST_DRAWN} shortest are drawn."
+    text = f"{groups} of items {them}"
     return joined(parts, tag("p", text), note, tag("div", drawn, class_="graphs"))
 
 

@@ -85,15 +85,17 @@ def sample(told: Told) -> Html | None:
 def slack(subject: Subject) -> Html:
     """The whole section."""
     told = subject.told
-    total, lacking = float(told.slack.sum()), int(np.sum(told.slack > TOO_LITTLE))
+    total, lacking = float(told.cost.sum()), int(np.sum(told.cost > TOO_LITTLE))
     if not lacking:
         return tag("p", f"No {told.what} lacks any of its margin: there is no slack.")
-    worst = np.argsort(-told.slack, kind="stable")[: min(MOST, lacking)]
-    held = float(told.slack[worst].sum()) / total
+    worst = np.argsort(-told.cost, kind="stable")[: min(MOST, lacking)]
+    held = float(told.cost[worst].sum()) / total
     part = f"The {number(worst.size)} below hold {held:.1%} of it. " if worst.size < lacking else ""
+    priced = ", each times its price" if told.uneven else ""
     text = (
-        f"{number(lacking)} of {number(told.slack.size)} {told.what}s pay for slack, {number(total)} in all. {part}"
-        "What stands first is what the rest disagrees with most: look for mistakes, or for a feature that is missing."
+        f"{number(lacking)} of {number(told.slack.size)} {told.what}s pay for slack, {number(total)} in all{priced}. "
+        f"{part}What stands first is what the rest disagrees with most: look for mistakes, or for a feature that is "
+        "missing."
     )
     head = tag("p", text)
     heads = ["what was said", *(["predicted"] if subject.kind == "labels" else []), "margin", "slack"]

@@ -14,7 +14,7 @@ from softmargin.report.rows import rows
 from softmargin.report.setup import configuration, versions
 from softmargin.report.stream import regret
 from softmargin.report.style import STYLE
-from softmargin.report.subject import Subject, subject_of
+from softmargin.report.subject import Given, Subject, subject_of
 from softmargin.report.verdict import verdict
 from softmargin.report.weights import Intervals, ranking, weights
 
@@ -30,6 +30,9 @@ def write_report(
     *,
     qid: Any = None,
     pairs: Any = None,
+    sample_weight: Any = None,
+    weight: Any = None,
+    margin: Any = None,
     names: Any = None,
     title: str | None = None,
     posterior: Any = None,
@@ -46,6 +49,8 @@ def write_report(
     y : labels; for a ranker grades, ``Constraints``, or pairs ``(better, worse)`` as two columns.
     qid : the group of each row, with grades.
     pairs : the same as pairs for ``y``.
+    sample_weight : as it was given to ``fit``.
+    weight, margin : as they were given to ``fit_pairs``.
     names : one name for each row of X.
     title : of the page.
     posterior : optional, with ``weights(level)`` and ``ranking(level)``, of the same features and rows: what is
@@ -56,7 +61,7 @@ def write_report(
     ValueError
         In one sentence, for data that do not go together; nothing is written then.
     """
-    subject = subject_of(model, X, y, qid, pairs, names)
+    subject = subject_of(model, X, Given(y, qid, pairs, sample_weight, weight, margin), names)
     page = page_of(subject, title or title_of(subject), *believed(subject, posterior))
     with replacing(path) as stream:
         stream.write(page.encode())

@@ -68,8 +68,8 @@ summary{cursor:pointer;color:var(--link);padding:.35rem 0}
 ul,ol{padding-left:1.3rem;max-width:44rem}
 li{overflow-wrap:anywhere}
 .keys{list-style:none;padding:0}
-@media(max-width:30rem){body{padding:.8rem}th,td{padding:.28rem .35rem}td.b,th.b{width:22%;min-width:3.2rem}
-.t{min-width:5.2rem}
+@media(max-width:30rem){body{padding:.8rem}th,td{padding:.28rem .22rem}td.b,th.b{width:22%;min-width:3.2rem}
+.t{min-width:5.7rem}.many .b{display:none}
 .facts{grid-template-columns:repeat(2,1fr)}}
 @media print{:root{color-scheme:light;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;--box:#f2f2f2;--link:#000;
 --outside:#2f7fb5;--on:#14384f;--inside:#e3a23c;--wrong:#b8402f;--good:#23714a;--bad:#a83222}

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from softmargin.constraints.graded import Constraints, Grades, Pairs
 from softmargin.constraints.pairs import as_pairs, pair_rows
-from softmargin.diagnostics.posed import checked_matrix, holds_pairs
+from softmargin.constraints.weights import importance
+from softmargin.diagnostics.posed import checked_matrix, holds_pairs, refuse
 from softmargin.estimators._statements import Columns, read_columns, refuse_bare_source
 from softmargin.estimators.classifier import SoftMarginClassifier
 from softmargin.kernels.rows import DenseRows
@@ -51,6 +52,7 @@ class Told:
     total: int
     margins: np.ndarray
     slack: np.ndarray
+    price: np.ndarray | None  # of each, without C; None where they are not known here
     pairs: np.ndarray | None = None
 
     @property
@@ -58,34 +60,78 @@ class Told:
         """Whether all are here."""
         return self.total == self.margins.size
 
+    @property
+    def cost(self) -> np.ndarray:
+        """What each pays for its slack, without C: the slack itself where prices are 1 or not known."""
+        return self.slack if self.price is None else self.price * self.slack
 
-def subject_of(model: Any, X: Any, y: Any, qid: Any, pairs: Any, names: Any) -> Subject:
+    @property
+    def uneven(self) -> bool:
+        """Whether some cost more than others."""
+        return self.price is not None and bool(np.any(self.price != 1.0))
+
+
+class Given(NamedTuple):
+    """What a model was fitted on beside X, as the methods of the model take it."""
+
+    y: Any
+    qid: Any = None
+    pairs: Any = None
+    sample_weight: Any = None
+    weight: Any = None
+    margin: Any = None
+
+
+def subject_of(model: Any, X: Any, given: Given, names: Any = None) -> Subject:
     """Everything checked; a wrong argument is refused in one sentence."""
     matrix = checked_matrix(model, X)
     items = read_names(names, matrix.shape[0])
-    if pairs is not None:
+    y = given.y
+    if given.pairs is not None:
         if y is not None:
             message = "y and pairs both say what the model was told: pass one of them, and None for y beside pairs"
             raise ValueError(message)
-        y = as_pairs(pairs)
+        y = as_pairs(given.pairs)
     score = model.predict(X)
     if isinstance(model, SoftMarginClassifier):
-        if pairs is not None or qid is not None:
-            message = "pairs and qid go with a ranker, and model is a classifier"
-            raise ValueError(message)
-        margins, slack = model.margins(X, y), model.slack(X, y)
-        told, kind, y = Told("row", margins.size, margins, slack), "labels", np.asarray(y).ravel()
+        told, kind = told_by_labels(model, X, given), "labels"
+        y = np.asarray(y).ravel()
     else:
-        listed, total, kind = statements(y, qid, matrix.shape[0])
-        if total == 0:
-            message = "y has no two different grades within a group: there is nothing to report on"
-            raise ValueError(message)
-        margins = score[listed[:, 0]] - score[listed[:, 1]]
-        told = Told("pair", total, margins, np.maximum(0.0, 1.0 - margins), listed)
+        told, kind = told_to_ranker(model, score, y, given)
     if not np.isfinite(told.margins).all():
         message = "the margins of the model on X are not finite: its weights or X are too large"
         raise ValueError(message)
     return Subject(model, matrix, y, kind, feature_names(model, matrix.shape[1]), items, score, told)
+
+
+def told_by_labels(model: SoftMarginClassifier, X: Any, given: Given) -> Told:
+    """One constraint a row, or as many as there are wrong classes."""
+    refuse(given._asdict(), ("qid", "pairs", "weight", "margin"), "goes with a ranker, and model is a classifier")
+    margins, slack = model.margins(X, given.y), model.slack(X, given.y, given.sample_weight)
+    matter = importance(margins.size, given.sample_weight, model.weighting)
+    price = matter.whole_price.astype(np.float64) if model.class_weight is None else None
+    return Told("row", margins.size, margins, slack, price)
+
+
+def told_to_ranker(model: Any, score: np.ndarray, y: Any, given: Given) -> tuple[Told, str]:
+    """Pairs, and what kind of statements they come from."""
+    more = given._asdict()
+    listed, total, kind = statements(y, given.qid, score.size)
+    if total == 0:
+        message = "y has no two different grades within a group: there is nothing to report on"
+        raise ValueError(message)
+    margins = score[listed[:, 0]] - score[listed[:, 1]]
+    required, price = np.ones(margins.size), None
+    if kind == "pairs":
+        refuse(more, ("sample_weight",), "goes with grades, and y holds pairs, which take weight and margin")
+        wanted = 1.0 if given.margin is None else given.margin
+        matter = importance(margins.size, given.weight, model.weighting, wanted, "weight")
+        required, price = matter.required, matter.whole_price.astype(np.float64)
+    else:
+        refuse(more, ("weight", "margin"), "goes with pairs (two columns), and y holds grades")
+        if kind == "grades" and given.sample_weight is None and model.groups == "pairs":
+            price = np.ones(margins.size)
+    return Told("pair", total, margins, np.maximum(0.0, required - margins), price, listed), kind
 
 
 def read_names(names: Any, rows: int) -> list[str] | None:

@@ -103,25 +103,24 @@ def other_data(subject: Subject, certificate: Any) -> Html | None:
     return tag(
         "p",
         tag("strong", "These are not the constraints of the certificate."),
-        f"On these data, with every weight and required margin 1, the objective is {number(here)}, and the "
-        f"certificate speaks of {number(certificate.primal)}: the model learned from other rows, or with weights or "
-        "margins of its own. What follows describes the rows given here.",
+        f"On the data given here the objective is {number(here)}, and the certificate speaks of "
+        f"{number(certificate.primal)}: the model learned from other rows, or with other weights or margins. "
+        "What follows describes the data given here.",
         class_="verdict bad",
     )
 
 
 def objective(subject: Subject) -> float | None:
-    """1/2 |w|^2 + C * loss where all prices are 1; None where slack alone does not tell the loss."""
+    """1/2 |w|^2 + C * sum price loss; None where prices are not known here, or slack alone does not tell the loss."""
     model, told = subject.model, subject.told
     squared = model.loss == "squared_hinge"
     shared = subject.kind != "labels" or model.multiclass == "max" or len(model.classes_) == 2
-    even = getattr(model, "class_weight", None) is None and getattr(model, "groups", "pairs") == "pairs"
-    if not told.whole or not even or (squared and not shared) or subject.kind == "sources":
+    if not told.whole or told.price is None or (squared and not shared):
         return None
     norm2 = float(np.sum(model.coef_**2))
     if getattr(model, "penalize_intercept", False) and model.fit_intercept:
         norm2 += float(np.sum(model.intercept_**2))
     if np.isinf(model.C):
-        return 0.5 * norm2 if told.slack.max() <= APART else np.inf
-    C = float(model.C) if model.lam is None else 1.0 / (float(model.lam) * told.total)
-    return 0.5 * norm2 + C * float(np.sum(told.slack**2 if squared else told.slack))
+        return 0.5 * norm2 if told.cost.max() <= APART else np.inf
+    C = float(model.C) if model.lam is None else 1.0 / (float(model.lam) * float(told.price.sum()))
+    return 0.5 * norm2 + C * float(np.sum(told.cost * told.slack if squared else told.cost))
