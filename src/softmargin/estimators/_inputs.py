@@ -57,14 +57,14 @@ def read_column(values: Any, rows: int, name: str, what: str) -> np.ndarray:
     return column
 
 
+@np.errstate(invalid="ignore")  # scikit-learn asks whether labels are whole by making them so, and 1e300 cannot be
 def read_labels(y: Any, rows: int) -> np.ndarray:
     """One class label a row."""
     y = read_column(y, rows, "y", "label")
     if y.dtype.kind in "biu":  # classes, whatever they are: scikit-learn takes as long to say so as a small fit
         return y
     try:
-        with np.errstate(invalid="ignore"):  # it asks whether labels are whole by making them so, and 1e300 cannot be
-            check_classification_targets(y)
+        check_classification_targets(y)
         if y.dtype.kind == "O":
             np.unique(y)
     except TypeError as error:
