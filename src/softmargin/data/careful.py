@@ -14,12 +14,13 @@ from typing import NamedTuple, NoReturn
 
 LARGEST_INDEX, QID_LIMIT = 2**31 - 1, 2**63
 
-# No quantifier gives back what it took, so that no line, however long or wrong, is read more than a few times.
-NUMBER = rb"[+-]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?+\d++)?+"
+# What repeats a character gives nothing back, so that no line, however long or wrong, is read more than a few times.
+# Groups may: before Python 3.11.5 a possessive group that fails half-way leaves its place in the text there.
+NUMBER = rb"[+-]?+(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?+\d++)?"
 _END = rb"(?![^ \t])"
-_HEAD = re.compile(rb"[ \t]*+(" + NUMBER + rb")" + _END + rb"(?:[ \t]++qid:(\d{1,19}+)" + _END + rb")?+")
+_HEAD = re.compile(rb"[ \t]*+(" + NUMBER + rb")" + _END + rb"(?:[ \t]++qid:(\d{1,19}+)" + _END + rb")?")
 # At most so many at once: a line of gigabytes is never a list of Python objects.
-_PAIRS = re.compile(rb"(?:[ \t]++\d{1,19}+:" + NUMBER + _END + rb"){1,1000}+")
+_PAIRS = re.compile(rb"(?:[ \t]++\d{1,19}+:" + NUMBER + _END + rb"){1,1000}")
 _TOKEN = re.compile(rb"[^ \t]++")
 _SHOWN = 60  # characters of a refused token
 

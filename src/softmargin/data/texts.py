@@ -26,7 +26,7 @@ _XZ_MEMORY = 1 << 28  # of a dictionary; the greatest that `xz -9` makes is a qu
 LONGEST = 1 << 30  # line, or group; a few KB of zstd can hold one that fills any memory
 _ENOUGH = 1 << 16  # bytes that are thrown away at once, where compressed text is not read from its beginning
 # Label, and group if there is one; lines that are blank or comments, or begin with neither, do not match.
-_ROW = re.compile(rb"[ \t]*+[^ \t\r\n#]++(?:[ \t]++qid:(\d{1,19}+))?+")
+_ROW = re.compile(rb"[ \t]*+[^ \t\r\n#]++(?:[ \t]++qid:(\d{1,19}+))?")
 _LINE = re.compile(rb"[^\n]*\n")
 _BOM, _NEWLINE = b"\xef\xbb\xbf", 10
 
