@@ -28,7 +28,9 @@ class Course:
 
     def learn(self, block: Block, before: int, columns: int, stream: Path) -> None:
         """Meet the rows of a block, but for the first so many, which were met before the checkpoint."""
-        X, y = block.matrix(columns)[before:], block.y[before:]
+        X, y = block.matrix(columns), block.y
+        if before:
+            X, y = X[before:], y[before:]
         try:
             self.model.partial_fit(X, y, classes=self.classes)
         except ValueError as error:
