@@ -9,7 +9,7 @@ from softmargin.kernels.band import gather, trace_of
 from softmargin.kernels.class_band import ClassSmoothing, bend_classes, curvatures, settle_classes, slope_along_classes
 from softmargin.kernels.constraints import ClassConstraints
 from softmargin.solvers.class_problem import ClassProblem, class_solution_at
-from softmargin.solvers.factor import solve_positive
+from softmargin.solvers.factor import reason_to_stop, solve_positive
 from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
 from softmargin.solvers.newton import EXACT_ENOUGH, SHARE, STALLED
@@ -38,13 +38,7 @@ def solve_classes(problem: ClassProblem, tol: float, max_passes: float, start: S
     run = ClassNewton(problem)
     if start is not None:
         run.begin_at(start)
-    reason = "max_passes"
-    try:
-        reason = run.until(tol, max_passes)
-    except KeyboardInterrupt:
-        reason = "interrupted"
-    except np.linalg.LinAlgError:  # a Newton matrix that is not made of numbers
-        reason = PRECISION
+    reason = reason_to_stop(run.until, tol, max_passes)
     solution = run.proved(run.best, reason)
     return solution if run.kept is None or solution.gap.gap <= run.kept.gap.gap else replace(run.kept, reason=reason)
 

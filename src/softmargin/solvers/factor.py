@@ -5,6 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from softmargin.solvers.problem import PRECISION
+
 FIRST_RIDGE, RIDGE_GROWS = 1e-15, 100.0  # of each number on the diagonal
 
 
@@ -29,3 +31,13 @@ def solve_positive(make: Callable[[], np.ndarray], right: np.ndarray, *, lower: 
             ridge = max(FIRST_RIDGE, RIDGE_GROWS * ridge)
         else:
             return np.asarray(cho_solve(factor, right, check_finite=False))
+
+
+def reason_to_stop(until: Callable[[float, float], str], tol: float, max_passes: float) -> str:
+    """Why Newton's steps came to an end: by themselves, by Ctrl-C, or by a matrix that is not made of numbers."""
+    try:
+        return until(tol, max_passes)
+    except KeyboardInterrupt:
+        return "interrupted"
+    except np.linalg.LinAlgError:
+        return PRECISION

@@ -24,7 +24,7 @@ from softmargin.kernels.band import (
 from softmargin.kernels.gram import add_gram, add_lower
 from softmargin.kernels.sums import margins_of
 from softmargin.solvers.certificate import Room, solution_at
-from softmargin.solvers.factor import solve_positive
+from softmargin.solvers.factor import reason_to_stop, solve_positive
 from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
 from softmargin.solvers.parallel import over_ranges
@@ -53,13 +53,7 @@ def solve_newton(problem: Problem, tol: float, max_passes: float, start: Solutio
     Source      proximal point and augmented Lagrangian semismooth Newton: Yan and Li (2020), Niu et al. (2019)
     """
     run = RowNewton(problem, start)
-    reason = "max_passes"
-    try:
-        reason = run.until(tol, max_passes)
-    except KeyboardInterrupt:
-        reason = "interrupted"
-    except np.linalg.LinAlgError:  # a Newton matrix that is not made of numbers
-        reason = PRECISION
+    reason = reason_to_stop(run.until, tol, max_passes)
     return run.proved(reason)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from softmargin.data.matrix import stored_numbers
 from softmargin.kernels.band import gather
 from softmargin.kernels.sweep import Rule
-from softmargin.solvers.factor import solve_positive
+from softmargin.solvers.factor import reason_to_stop, solve_positive
 from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.line_search import search
 from softmargin.solvers.parallel import over_ranges
@@ -42,13 +42,7 @@ def solve_scores(problem: ScoreProblem, tol: float, max_passes: float) -> ScoreS
     Source      the sweep of ``kernels.sweep``; semismooth Newton as in ``solvers.newton``
     """
     run = ScoreNewton(problem)
-    reason = "max_passes"
-    try:
-        reason = run.until(tol, max_passes)
-    except KeyboardInterrupt:
-        reason = "interrupted"
-    except np.linalg.LinAlgError:  # a Newton matrix that is not made of numbers
-        reason = PRECISION
+    reason = reason_to_stop(run.until, tol, max_passes)
     return run.proved(reason)
 
 
