@@ -108,6 +108,23 @@ def test_a_cache_is_the_text_it_was_made_of(labels, tmp_path):
     assert one["certificate"]["primal"] == two["certificate"]["primal"]
 
 
+def test_every_format_holds_the_same_rows(labels, tmp_path):
+    """Text to CSV, Parquet and a cache, and from each of them on: the same numbers at the end."""
+    path, X, y = labels
+    for way in (["a.csv"], ["a.parquet"], ["b.csv", "b.smc"], ["c.parquet", "c.smc", "d.smc", "c.csv"]):
+        source = path
+        for name in [*way, "end.svm"]:
+            told("convert", source, tmp_path / name)
+            source = tmp_path / name
+        again, labels_again, _ = read_svmlight(source)
+        assert np.array_equal(again.toarray(), X)
+        assert np.array_equal(labels_again, y)
+    write_svmlight(tmp_path / "r.svm", X[:4], y[:4], [1, 1, 2, 2])
+    code, _, err = typed("convert", tmp_path / "r.svm", tmp_path / "r.csv")
+    assert code == 2
+    assert "qid" in err
+
+
 def test_check_names_what_is_wrong(tables):
     """Contradictions, cycles, items nobody compared and features that say nothing, by name."""
     items, games = tables

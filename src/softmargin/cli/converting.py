@@ -1,12 +1,16 @@
 """``convert``, ``export`` and ``demo``: the same things in other clothes."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from softmargin.cli.rows import is_table, read_rows
+from softmargin.cli.rows import Rows, is_table, read_rows
 from softmargin.cli.speak import Speaker
-from softmargin.data import write_cache, write_svmlight
+from softmargin.data import blocks, write_cache, write_svmlight
+from softmargin.data.block import Block, Place
+from softmargin.data.write_table import write_table
 from softmargin.demo.__main__ import main as football
 from softmargin.models import export, load
 
@@ -15,24 +19,38 @@ DEMOS = {"football": football}
 
 def convert(speaker: Speaker, source: Path, target: Path, label: str | None) -> None:
     """Blocks go from text to a cache as they come; all else is read whole."""
-    if target.suffix == ".smc" and not is_table(source):
-        if label is not None:
-            message = f"--label goes with a table, and {source} is none"
-            raise ValueError(message)
-        write_cache(target, source)
-    elif is_table(target):
-        message = f"{target}: tables are read, not written; name a block cache (.smc) or a text of svmlight"
-        raise ValueError(message)
+    if target.suffix == ".smc" and not is_table(source) and label is None:
+        write_cache(target, blocks(source))
     else:
         rows = read_rows(source, label=label)
-        X = np.asarray(rows.X.to_pandas()) if is_table(source) else rows.X
         if rows.y is None or rows.y.dtype.kind not in "biuf":
-            message = f"{source}: a line of svmlight begins with a label, a number: name its column with --label"
+            message = f"{source}: rows begin with a label, a number: name its column with --label"
             raise ValueError(message)
-        write_svmlight(target, X, rows.y, rows.qid)
+        X = np.column_stack([column.to_numpy() for column in rows.X.columns]) if is_table(source) else rows.X
+        write_as(target, X, rows)
     size = target.stat().st_size
     speaker.say(f"{target}: {size:,} bytes")
     speaker.tell(file=str(target), bytes=size)
+
+
+def write_as(target: Path, X: Any, rows: Rows) -> None:
+    """A table, a cache or text, by the name of the file."""
+    y = np.asarray(rows.y, dtype=np.float64)
+    if is_table(target):
+        if rows.qid is not None:
+            message = f"{target}: a table has no place for qid; name a block cache (.smc) or a text of svmlight"
+            raise ValueError(message)
+        write_table(target, X, y)
+    elif target.suffix == ".smc":
+        found = sparse.csr_array(X)
+        found.sort_indices()
+        place = Place(0, 0, y.size)
+        write_cache(target, [Block(
+            found.data.astype(np.float64), found.indices.astype(np.int32), found.indptr.astype(np.int64), y, None,
+            int(found.indices.max(initial=-1)) + 1, place,
+        )])  # fmt: skip
+    else:
+        write_svmlight(target, X, y, rows.qid)
 
 
 def export_model(speaker: Speaker, model: Path, target: Path, form: str) -> None:
