@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from softmargin.constraints.weights import is_number
 from softmargin.kernels.pairs import count_pairs
 
 AVERAGES = ("groups", "pairs")
@@ -96,7 +97,7 @@ def mean_average_precision(
     relevant : the lowest grade that is relevant.
     blank : what a group without a relevant row counts: None leaves it out, scikit-learn counts 0, LightGBM 1.
     """
-    if not _is_number(relevant) or not -np.inf < relevant < np.inf:
+    if not is_number(relevant) or not -np.inf < relevant < np.inf:
         message = f"relevant={relevant!r}: pass the lowest grade that is relevant, a finite number"
         raise ValueError(message)
     blank = _read_blank(blank)
@@ -263,14 +264,10 @@ def _refuse_unless_one_of(value: Any, known: tuple[str, ...], name: str) -> None
         raise ValueError(message)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-
-
 def _read_blank(blank: Any) -> float | None:
     if blank is None:
         return None
-    if not _is_number(blank) or not 0 <= blank <= 1:
+    if not is_number(blank) or not 0 <= blank <= 1:
         message = f"blank={blank!r}: pass a number from 0 to 1, or None to leave such groups out"
         raise ValueError(message)
     return float(blank)

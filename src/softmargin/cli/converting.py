@@ -1,7 +1,6 @@
 """``convert``, ``export`` and ``demo``: the same things in other clothes."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -26,16 +25,15 @@ def convert(speaker: Speaker, source: Path, target: Path, label: str | None) -> 
         if rows.y is None or rows.y.dtype.kind not in "biuf":
             message = f"{source}: rows begin with a label, a number: name its column with --label"
             raise ValueError(message)
-        X = np.column_stack([column.to_numpy() for column in rows.X.columns]) if is_table(source) else rows.X
-        write_as(target, X, rows)
+        write_as(target, rows)
     size = target.stat().st_size
     speaker.say(f"{target}: {size:,} bytes")
     speaker.tell(file=str(target), bytes=size)
 
 
-def write_as(target: Path, X: Any, rows: Rows) -> None:
+def write_as(target: Path, rows: Rows) -> None:
     """A table, a cache or text, by the name of the file."""
-    y = np.asarray(rows.y, dtype=np.float64)
+    X, y = rows.numbers(), np.asarray(rows.y, dtype=np.float64)
     if is_table(target):
         if rows.qid is not None:
             message = f"{target}: a table has no place for qid; name a block cache (.smc) or a text of svmlight"

@@ -124,7 +124,7 @@ def predict(speaker: Speaker, model_file: Path, data: Path, out: Path | None, *,
             speaker.say(line)
         speaker.tell(predictions=found, rows=len(lines))
     if rows.y is not None and rows.ids is None and hasattr(model, "score"):
-        right = dict.fromkeys(("qid",), rows.qid) if isinstance(model, SoftMarginRanker) else {}
+        right = {"qid": rows.qid} if isinstance(model, SoftMarginRanker) else {}
         try:
             score = float(model.score(rows.X, rows.y, **right))
         except ValueError:  # labels that the model does not know are no answers to compare with

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
-
 from softmargin.cli.fitting import working
 from softmargin.cli.ranking import MOST_BELIEVED, believed
 from softmargin.cli.rows import rows_for
@@ -26,7 +24,7 @@ def report(
             raise ValueError(message)
         found = read_comparisons(comparisons, list(rows.ids))
         told, weight, margin = found.pairs, found.weight, found.margin
-        X = np.column_stack([column.to_numpy() for column in rows.X.columns])
+        X = rows.numbers()
         if X.shape[1] <= MOST_BELIEVED:
             posterior = believed(X, found)
     if told is None:

@@ -23,6 +23,10 @@ class Rows:
     ids: np.ndarray | None = None
     columns: Columns | None = None
 
+    def numbers(self) -> Any:
+        """X without the names that a table gives it."""
+        return np.column_stack([column.to_numpy() for column in self.X.columns]) if self.ids is not None else self.X
+
 
 def is_table(path: Path) -> bool:
     """Whether a file has named columns."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from softmargin.constraints.weights import LARGEST, numbers_of, refuse_parts
+from softmargin.constraints.weights import LARGEST, is_number, numbers_of, refuse_parts
 from softmargin.kernels.sweep import Forest, forest_of, mass_of_pairs
 
 SHARING = ("pairs", "equal")
@@ -52,7 +52,7 @@ class Constraints(tuple[Grades | Pairs, ...]):
             if not isinstance(source, Grades | Pairs):
                 message = f"Constraints[{place}] is a {type(source).__name__}: pass Grades or Pairs"
                 raise TypeError(message)
-            if isinstance(source.price, bool) or not isinstance(source.price, int | float | np.number):
+            if not is_number(source.price):
                 message = f"Constraints[{place}].price is {source.price!r}: pass a number above 0"
                 raise TypeError(message)
             if not 0 < source.price <= LARGEST:

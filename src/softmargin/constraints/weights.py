@@ -77,6 +77,11 @@ def refuse_parts(weight: np.ndarray, name: str) -> None:
         raise ValueError(message)
 
 
+def is_number(value: Any) -> bool:
+    """A real number; True and False are none."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
 def numbers_of(values: Any, count: int, name: str) -> np.ndarray:
     """One finite number, not negative, for each constraint."""
     try:

@@ -17,7 +17,7 @@ from softmargin.estimators._statements import read_columns, read_pairs
 from softmargin.estimators.ranker import SoftMarginRanker
 from softmargin.solvers.certificate import distance_bound
 from softmargin.solvers.problem import Gap
-from softmargin.solvers.score_problem import STIFFNESSES
+from softmargin.solvers.score_problem import stiffnesses_to_try
 
 SMALL = 64  # rows of a group whose pairs are written out
 AT_ONCE = 2_000_000  # pairs
@@ -307,7 +307,7 @@ def proof(model: SoftMarginRanker, asked: Told, X: Any, w: np.ndarray) -> tuple[
             "was fitted on"
         )
         raise ValueError(message)
-    tried = list(STIFFNESSES[:1] if asked.squared else STIFFNESSES / asked.unit)
+    tried = list(stiffnesses_to_try(asked.unit, squared=asked.squared))
     if stored is not None and stiffness is not None and 0.0 < stiffness < np.inf:
         pull, gap = gap_of(asked, X, w, float(stiffness))
         tried.append(float(stiffness))

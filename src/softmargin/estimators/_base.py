@@ -11,9 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from softmargin.constraints.weights import LARGEST, WEIGHTINGS, Importance
+from softmargin.constraints.weights import LARGEST, WEIGHTINGS, Importance, is_number
 from softmargin.data.matrix import rows_of
-from softmargin.estimators._inputs import is_number, read_matrix, read_seed
+from softmargin.estimators._inputs import read_matrix, read_seed, refuse_unless
 from softmargin.estimators._state import all_or_nothing
 from softmargin.kernels.constraints import Constraints
 from softmargin.kernels.rows import DenseRows, SparseRows
@@ -59,15 +59,15 @@ class SoftMarginModel(BaseEstimator):
 
     def _check_parameters(self) -> None:
         """One sentence for a parameter that makes no sense, before any data are read."""
-        self._refuse_unless(self.loss in LOSSES, "loss", f"one of {', '.join(LOSSES)}")
-        self._refuse_unless(self.weighting in WEIGHTINGS, "weighting", f"one of {', '.join(WEIGHTINGS)}")
-        self._refuse_unless(self.solver in SOLVERS, "solver", f"one of {', '.join(SOLVERS)}")
-        self._refuse_unless(is_number(self.C) and self.C > 0, "C", "a number above 0")
+        refuse_unless(self, self.loss in LOSSES, "loss", f"one of {', '.join(LOSSES)}")
+        refuse_unless(self, self.weighting in WEIGHTINGS, "weighting", f"one of {', '.join(WEIGHTINGS)}")
+        refuse_unless(self, self.solver in SOLVERS, "solver", f"one of {', '.join(SOLVERS)}")
+        refuse_unless(self, is_number(self.C) and self.C > 0, "C", "a number above 0")
         lam = self.lam
         fine = lam is None or (is_number(lam) and 1.0 / LARGEST <= lam <= LARGEST)
-        self._refuse_unless(fine, "lam", f"a number above 0, from {1.0 / LARGEST:g} to {LARGEST:g}")
-        self._refuse_unless(is_number(self.tol) and self.tol >= 0, "tol", "a number, 0 or more")
-        self._refuse_unless(is_number(self.max_passes) and self.max_passes >= 1, "max_passes", "a number, 1 or more")
+        refuse_unless(self, fine, "lam", f"a number above 0, from {1.0 / LARGEST:g} to {LARGEST:g}")
+        refuse_unless(self, is_number(self.tol) and self.tol >= 0, "tol", "a number, 0 or more")
+        refuse_unless(self, is_number(self.max_passes) and self.max_passes >= 1, "max_passes", "a number, 1 or more")
         if lam is not None and self.C != 1.0:
             message = f"lam={lam} and C={self.C} both say what slack costs (lam = 1/(C T)): pass one of them"
             raise ValueError(message)
@@ -77,14 +77,9 @@ class SoftMarginModel(BaseEstimator):
             )
             raise ValueError(message)
         fine = isinstance(self.verbose, (int, np.integer)) and self.verbose >= 0
-        self._refuse_unless(fine, "verbose", "a whole number, 0 or more")
+        refuse_unless(self, fine, "verbose", "a whole number, 0 or more")
         averaging_of(self.average)
         steps_of(self.schedule, 1.0, self.step0)
-
-    def _refuse_unless(self, fine: Any, name: str, wanted: str) -> None:
-        if not fine:
-            message = f"{name}={getattr(self, name)!r}: pass {wanted}"
-            raise ValueError(message)
 
     def _plan(self, lam: float, width: int, first: int = 0, **shape: Any) -> Plan:
         steps = steps_of(self.schedule, lam, self.step0, first)

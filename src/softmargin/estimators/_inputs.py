@@ -8,12 +8,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from softmargin.constraints.weights import LARGEST
+from softmargin.constraints.weights import LARGEST, is_number
 
 
-def is_number(value: Any) -> bool:
-    """A real number; True and False are none."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+def refuse_unless(model: Any, fine: Any, name: str, wanted: str) -> None:
+    """One sentence for a parameter of a model that makes no sense."""
+    if not fine:
+        message = f"{name}={getattr(model, name)!r}: pass {wanted}"
+        raise ValueError(message)
 
 
 def read_matrix(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:

@@ -12,7 +12,7 @@ from softmargin.constraints.pairs import as_pairs, pair_rows
 from softmargin.constraints.weights import importance
 from softmargin.estimators._inputs import read_column, read_grades
 from softmargin.kernels.rows import DenseRows
-from softmargin.kernels.sweep import Rule
+from softmargin.kernels.sweep import HINGE
 from softmargin.solvers.sources import GradedGroups, PairList, ScoredPairs, Source
 
 
@@ -168,6 +168,5 @@ def weighted_pair_accuracy(utility: np.ndarray, y: Any, qid: Any, weight: Any) -
     refuse_nothing(read, utility.size)
     rank = np.unique(utility, return_inverse=True)[1].astype(np.float64)
     half = GradedGroups(read.rows, read.forest._replace(required=np.array([0.5])))
-    count = Rule(0.0, 0.0, 1.0)
-    not_right, not_wrong = (2.0 * half.settle(sign * rank, count, np.zeros(rank.size))[1] for sign in (1.0, -1.0))
+    not_right, not_wrong = (2.0 * half.settle(sign * rank, HINGE, np.zeros(rank.size))[1] for sign in (1.0, -1.0))
     return float((not_wrong - not_right + read.total) / (2.0 * read.total))

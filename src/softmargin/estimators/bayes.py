@@ -9,10 +9,10 @@ from scipy import sparse
 from sklearn.base import RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 
-from softmargin.constraints.weights import numbers_of
+from softmargin.constraints.weights import is_number, numbers_of
 from softmargin.data.matrix import rows_of
 from softmargin.estimators._believed import Believer
-from softmargin.estimators._inputs import is_number, read_grades, read_matrix, read_seed
+from softmargin.estimators._inputs import read_grades, read_matrix, read_seed, refuse_unless
 from softmargin.estimators._state import all_or_nothing
 from softmargin.regression.calibration import Calibration, Used, calibration
 from softmargin.regression.design import Rows
@@ -312,18 +312,13 @@ class BayesianLinearRegression(RegressorMixin, Believer):
         check_precision(self.prior_precision)
         named = isinstance(self.noise, str) and self.noise in NOISES
         fine = named or (is_number(self.noise) and SMALLEST <= self.noise <= LARGEST)
-        self._refuse_unless(fine, "noise", f"a variance above 0, or one of {', '.join(NOISES)}")
+        refuse_unless(self, fine, "noise", f"a variance above 0, or one of {', '.join(NOISES)}")
         fine = isinstance(self.likelihood, str) and self.likelihood in LIKELIHOODS
-        self._refuse_unless(fine, "likelihood", f"one of {', '.join(LIKELIHOODS)}")
+        refuse_unless(self, fine, "likelihood", f"one of {', '.join(LIKELIHOODS)}")
         fine = is_number(self.forgetting) and 0.0 < self.forgetting <= 1.0
-        self._refuse_unless(fine, "forgetting", "a number above 0, at most 1")
+        refuse_unless(self, fine, "forgetting", "a number above 0, at most 1")
         for name in ("evidence", "fit_intercept"):
-            self._refuse_unless(isinstance(getattr(self, name), (bool, np.bool_)), name, "True or False")
-
-    def _refuse_unless(self, fine: Any, name: str, wanted: str) -> None:
-        if not fine:
-            message = f"{name}={getattr(self, name)!r}: pass {wanted}"
-            raise ValueError(message)
+            refuse_unless(self, isinstance(getattr(self, name), (bool, np.bool_)), name, "True or False")
 
     def _refuse_changes(self) -> None:
         now = tuple(getattr(self, name) for name in PARAMETERS)

@@ -9,7 +9,7 @@ from softmargin.constraints.labels import class_numbers, classes_of, signs_of
 from softmargin.constraints.weights import Importance, importance
 from softmargin.data.matrix import dense_rows, row_count, with_constant
 from softmargin.estimators._base import SoftMarginModel, StreamMethod
-from softmargin.estimators._inputs import class_factors, read_classes, read_labels
+from softmargin.estimators._inputs import class_factors, read_classes, read_labels, refuse_unless
 from softmargin.kernels.constraints import ClassConstraints, Constraints
 from softmargin.kernels.rows import DenseRows, SparseRows
 from softmargin.solvers.choose import solve
@@ -188,11 +188,11 @@ class SoftMarginClassifier(ClassifierMixin, SoftMarginModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        self._refuse_unless(self.multiclass in MULTICLASS, "multiclass", f"one of {', '.join(MULTICLASS)}")
+        refuse_unless(self, self.multiclass in MULTICLASS, "multiclass", f"one of {', '.join(MULTICLASS)}")
         for name in ("fit_intercept", "penalize_intercept"):
-            self._refuse_unless(isinstance(getattr(self, name), (bool, np.bool_)), name, "True or False")
+            refuse_unless(self, isinstance(getattr(self, name), (bool, np.bool_)), name, "True or False")
         pointless = self.penalize_intercept and not self.fit_intercept
-        self._refuse_unless(not pointless, "penalize_intercept", "False where fit_intercept=False")
+        refuse_unless(self, not pointless, "penalize_intercept", "False where fit_intercept=False")
 
     def _has_dummy(self) -> bool:
         return bool(self.fit_intercept and self.penalize_intercept)

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from softmargin.constraints.pairs import as_pairs, whole_pairs
+from softmargin.constraints.weights import is_number
 from softmargin.data.matrix import rows_of
 from softmargin.elicitation.log import VERDICTS, Answer, Judge, Log
 from softmargin.elicitation.questions import GOALS, Asked, kinds_of, next_questions
@@ -23,7 +24,7 @@ from softmargin.elicitation.summaries import (
     ranking_of,
     weights_of,
 )
-from softmargin.estimators._inputs import is_number, read_matrix
+from softmargin.estimators._inputs import read_matrix
 
 MOST_FEATURES = 5000
 LARGEST_PRECISION = 1e25

@@ -10,7 +10,7 @@ from softmargin.constraints.weights import Importance, importance, numbers_of
 from softmargin.data.matrix import centred, row_count, rows_of
 from softmargin.estimators._base import SoftMarginModel, StreamMethod
 from softmargin.estimators._explain import Explanation, Support, explain
-from softmargin.estimators._inputs import read_grades, read_matrix
+from softmargin.estimators._inputs import read_grades, read_matrix, refuse_unless
 from softmargin.estimators._statements import Statements, read_groups, read_statements, weighted_pair_accuracy
 from softmargin.kernels.constraints import Constraints
 from softmargin.kernels.rows import DenseRows, SparseRows
@@ -147,7 +147,7 @@ class SoftMarginRanker(SoftMarginModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        self._refuse_unless(self.groups in SHARING, "groups", f"one of {', '.join(SHARING)}")
+        refuse_unless(self, self.groups in SHARING, "groups", f"one of {', '.join(SHARING)}")
 
     def _solve(self, rows: DenseRows | SparseRows, pairs: np.ndarray, matter: Importance, name: str) -> None:
         stream = _constraints(rows, pairs, matter)

@@ -54,6 +54,10 @@ class Rule(NamedTuple):
     most: float
 
 
+HINGE = Rule(0.0, 0.0, 1.0)  # as it is: whatever lacks something pulls with its price
+SQUARED_HINGE = Rule(np.inf, 2.0, 0.0)
+
+
 class Stage(NamedTuple):
     """Room for one thread: what a node sorts into its halves."""
 

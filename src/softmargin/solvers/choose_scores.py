@@ -14,7 +14,7 @@ from softmargin.solvers.online import Plan
 from softmargin.solvers.parallel import one_blas_thread
 from softmargin.solvers.problem import PRECISION, Problem, Solution
 from softmargin.solvers.score_newton import solve_scores
-from softmargin.solvers.score_problem import ScoreProblem, ScoreSolution, balanced
+from softmargin.solvers.score_problem import ScoreProblem, ScoreSolution, balanced, pairs_of
 from softmargin.solvers.sources import GradedGroups
 
 # A list of so many pairs a row takes less memory than 40 columns, and visits to pairs beat sweeps there (measured).
@@ -75,19 +75,19 @@ def _swept(found: ScoreSolution) -> Answer:
 
 def _by_row(problem: ScoreProblem, listed: Problem, solution: Solution, solver: str) -> Answer:
     answer = Answer.of(balanced(listed, solution, problem.size), solver)
-    return replace(answer, single=in_order_of_rows(problem, solution.dual))
+    return replace(answer, single=in_order_of_rows(problem, listed, solution.dual))
 
 
-def in_order_of_rows(problem: ScoreProblem, dual: np.ndarray) -> np.ndarray:
+def in_order_of_rows(problem: ScoreProblem, listed: Problem, dual: np.ndarray) -> np.ndarray:
     """Duals of listed pairs by better row and worse row; those that the user listed stay as they are."""
-    parts, start = [], 0
+    pairs, parts, start = pairs_of(listed), [], 0
     for source in problem.sources:
-        own = dual[start : start + source.pairs]
+        own = slice(start, start + source.pairs)
         start += source.pairs
+        found = dual[own]
         if isinstance(source, GradedGroups):
-            pairs = source.listed()
-            own = own[np.lexsort((pairs.worse, pairs.better))]
-        parts.append(own)
+            found = found[np.lexsort((pairs.worse[own], pairs.better[own]))]
+        parts.append(found)
     return np.concatenate(parts)
 
 

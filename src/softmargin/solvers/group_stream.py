@@ -8,7 +8,7 @@ from scipy import sparse
 
 from softmargin.data.matrix import dense_rows, rows_of
 from softmargin.kernels.constraints import Constraints
-from softmargin.kernels.sweep import Rule
+from softmargin.kernels.sweep import HINGE, SQUARED_HINGE, Forest
 from softmargin.solvers.interrupts import stop_if_interrupted
 from softmargin.solvers.online import FIRST, OnlineRun, Plan
 from softmargin.solvers.online_fit import proof_passes
@@ -16,11 +16,9 @@ from softmargin.solvers.score_problem import ScoreProblem, ScoreSolution, score_
 from softmargin.solvers.sources import GradedGroups
 
 SIGN = np.ones(1, dtype=np.int8)
-COUNT = Rule(0.0, 0.0, 1.0)  # the hinge as it is: every pair that lacks something pulls with its price
-SQUARES = Rule(np.inf, 2.0, 0.0)
 
 
-def group_constraint(X: Any, group: GradedGroups, w: np.ndarray, *, squared: bool) -> Constraints:
+def group_constraint(rows: Any, forest: Forest, w: np.ndarray, *, squared: bool) -> Constraints:
     """A signed row and a required margin with the loss and the slope that the whole group has at w.
 
     hinge       L(v) >= L(w) + L'(w).(v - w) = required - z.v,    z = sum of the violated pairs, required one each
@@ -28,10 +26,10 @@ def group_constraint(X: Any, group: GradedGroups, w: np.ndarray, *, squared: boo
     so          what is paid for the row is what is paid for the group, and no weights pay less for the group than for
                 the row: the regret of the rows bounds that of the groups
     """
-    rows = X[group.rows]
-    scores, pull = rows @ w, np.zeros(group.rows.size)
-    alone = GradedGroups(np.arange(group.rows.size), group.forest._replace(price=np.ones(1)))
-    loss, gain, _ = alone.settle(scores, SQUARES if squared else COUNT, pull)
+    scores = rows @ w
+    pull = np.zeros(scores.size)
+    alone = GradedGroups(np.arange(scores.size), forest._replace(price=np.ones(1)))
+    loss, gain, _ = alone.settle(scores, SQUARED_HINGE if squared else HINGE, pull)
     required, root = gain, np.sqrt(loss)
     if loss == 0.0:  # any satisfied pair: nothing to pay, and no mistake
         pull[[-1, 0]], required = (1.0, -1.0), 0.0
@@ -43,14 +41,15 @@ def group_constraint(X: Any, group: GradedGroups, w: np.ndarray, *, squared: boo
         signed = rows_of(row)
     else:
         signed = dense_rows((pull @ rows)[None, :])
-    return Constraints(signed, SIGN, np.array([required]), group.forest.price)
+    return Constraints(signed, SIGN, np.array([required]), forest.price)
 
 
 def learn_groups(run: OnlineRun, X: Any, groups: GradedGroups, order: np.ndarray) -> None:
     """One step a group, in this order."""
     for g in order:
         stop_if_interrupted()
-        run.learn(group_constraint(X, groups.one(g), run.present(), squared=run.plan.squared), FIRST)
+        rows, forest = groups.one(g)
+        run.learn(group_constraint(X[rows], forest, run.present(), squared=run.plan.squared), FIRST)
 
 
 def after_groups(run: OnlineRun, X: Any, groups: GradedGroups, order: np.ndarray) -> OnlineRun:

@@ -53,6 +53,7 @@ class _Best:
     w: np.ndarray
     stiffness: float
     gap: Gap
+    pull: np.ndarray | None = None  # of those duals, once they and the gap were worked out from the data
 
 
 class ScoreNewton:
@@ -100,15 +101,17 @@ class ScoreNewton:
     def proved(self, reason: str) -> ScoreSolution:
         """The best weights and their proof, from the data."""
         best = self.best
-        pull, gap = self.problem.proved(best.w, best.stiffness)
+        pull, gap = best.pull, best.gap
+        if pull is None:
+            pull, gap = self.problem.proved(best.w, best.stiffness)
         return ScoreSolution(best.w, 0.0, pull, gap, self.passes, reason, best.stiffness)
 
     def _holds(self, tol: float) -> bool:
         """Whether the best gap is small enough when worked out from the data; if not, the scores have drifted."""
-        _, gap = self.problem.proved(self.best.w, self.best.stiffness)
+        best = self.best
+        best.pull, best.gap = self.problem.proved(best.w, best.stiffness)
         self.passes += 2.0
-        self.best.gap = gap
-        if gap.relative <= tol:
+        if best.gap.relative <= tol:
             return True
         self.scores = self.items.margins(self.w)
         self.passes += 1.0

@@ -7,10 +7,10 @@ import numpy as np
 from softmargin.data.matrix import row_count
 from softmargin.kernels.constraints import Constraints
 from softmargin.kernels.rows import DenseRows, PairRows, SparseRows
-from softmargin.kernels.sweep import Rule
+from softmargin.kernels.sweep import SQUARED_HINGE, Rule
 from softmargin.solvers.certificate import distance_bound
 from softmargin.solvers.problem import Gap, Problem, Solution
-from softmargin.solvers.sources import PairList, Source, Totals
+from softmargin.solvers.sources import Source, Totals
 
 ALL = np.ones(1)  # of something that all rows share
 STIFFNESSES = 0.5 * 4.0 ** np.arange(15)  # tried where weights came without any
@@ -49,7 +49,7 @@ class ScoreProblem:
 
     def rule(self, stiffness: float) -> Rule:
         """How duals follow from scores; the squared hinge is smooth as it is."""
-        return Rule(np.inf, 2.0, 0.0) if self.squared else Rule(1.0 / stiffness, stiffness, 1.0)
+        return SQUARED_HINGE if self.squared else Rule(1.0 / stiffness, stiffness, 1.0)
 
     def settle(self, scores: np.ndarray, rule: Rule) -> tuple[np.ndarray, Totals]:
         """The balance of duals of each row, and the sums over all pairs."""
@@ -64,13 +64,11 @@ class ScoreProblem:
 
     def listed(self) -> Problem:
         """The same problem with every pair a signed row of its own."""
-        better, worse, required, price = (np.concatenate(parts) for parts in zip(*self._lists(), strict=True))
+        lists = [source.listed() for source in self.sources]
+        better, worse, required, price = (np.concatenate(parts) for parts in zip(*lists, strict=True))
         rows = PairRows(self.rows, better.astype(np.uint64), worse.astype(np.uint64))
         sign = np.ones(better.size, dtype=np.int8)
         return Problem(Constraints(rows, sign, required, price), self.width, self.squared)
-
-    def _lists(self) -> list[PairList]:
-        return [source.listed() for source in self.sources]
 
 
 @dataclass(frozen=True)
@@ -88,10 +86,15 @@ def gap_between(w: np.ndarray, w_dual: np.ndarray, totals: Totals) -> Gap:
     return Gap(0.5 * float(w @ w) + totals.loss, totals.gain - 0.5 * length2, gap, distance)
 
 
+def stiffnesses_to_try(unit: float, *, squared: bool) -> np.ndarray:
+    """For weights that came without one; the squared hinge has no use for any, but one has to stand for it."""
+    return STIFFNESSES[:1] if squared else STIFFNESSES / unit
+
+
 def score_solution_at(problem: ScoreProblem, w: np.ndarray, passes: float, reason: str) -> ScoreSolution:
     """These weights with the most that duals made of their own scores prove about them."""
     best: ScoreSolution | None = None
-    for stiffness in STIFFNESSES[:1] if problem.squared else STIFFNESSES / problem.unit:
+    for stiffness in stiffnesses_to_try(problem.unit, squared=problem.squared):
         pull, gap = problem.proved(w, stiffness)
         if best is None or gap.gap < best.gap.gap:
             best = ScoreSolution(w, 0.0, pull, gap, passes, reason, stiffness)
@@ -99,9 +102,15 @@ def score_solution_at(problem: ScoreProblem, w: np.ndarray, passes: float, reaso
     return best
 
 
-def balanced(listed: Problem, solution: Solution, rows: int) -> Solution:
-    """A solution over listed pairs with its duals summed up by row of X."""
+def pairs_of(listed: Problem) -> PairRows:
+    """The rows of a problem that ``ScoreProblem.listed`` made."""
     pairs = listed.constraints.rows
     assert isinstance(pairs, PairRows)  # noqa: S101 ``listed`` made it
+    return pairs
+
+
+def balanced(listed: Problem, solution: Solution, rows: int) -> Solution:
+    """A solution over listed pairs with its duals summed up by row of X."""
+    pairs = pairs_of(listed)
     dual = np.bincount(pairs.better.astype(np.int64), solution.dual, rows)
     return replace(solution, dual=dual - np.bincount(pairs.worse.astype(np.int64), solution.dual, rows))

@@ -198,8 +198,8 @@ class GradedGroups(Source):
         starts = self.forest.starts[:-1]
         return np.argsort(np.minimum.reduceat(self.rows, starts), kind="stable") if starts.size else starts
 
-    def one(self, g: int) -> "GradedGroups":
-        """A group by itself."""
+    def one(self, g: int) -> tuple[np.ndarray, Forest]:
+        """The rows of a group, and a forest of it alone."""
         starts, roots, nodes, required, price, mass = self.forest
         start, stop = starts[g], starts[g + 1]
         alone = Forest(
@@ -207,7 +207,7 @@ class GradedGroups(Source):
             required[g : g + 1] if required.size > 1 else required, price[g : g + 1] if price.size > 1 else price,
             mass[start:stop] if mass.size > 1 else mass,
         )  # fmt: skip
-        return GradedGroups(self.rows[start:stop], alone)
+        return self.rows[start:stop], alone
 
     def levels(self, g: int) -> np.ndarray:
         """Places where a grade begins in group g, and the end of the group."""
